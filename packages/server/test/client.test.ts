@@ -21,7 +21,7 @@ interface Scene {
   readonly client: Client
 }
 
-/** It is paused, and its receiver does not exist. */
+/** A webhook that is paused and whose receiver does not exist. */
 const sampleWebhook = {
   url: "https://receiver.invalid/",
   events: ["val.saved"] as const satisfies string[],
@@ -316,14 +316,18 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       client.updateFile({ val_id, branch_id: branch, path: "main.tsx", content })
     await write(branch_id, "2")
     expect(await client.mergeBranch({ val_id, branch_id })).toEqual({
-      ...{ version: 2, isNewVersion: true },
+      version: 2,
+      isNewVersion: true,
     })
     await Promise.all([write(branch_id, "3"), write(val_id, "4")])
     expect(await failure(client.mergeBranch({ val_id, branch_id }))).toMatchObject({
-      ...{ status: 409, code: "merge_conflict" },
+      status: 409,
+      code: "merge_conflict",
       merge: {
         conflicts: [{ path: "main.tsx", base: "2", ours: "4", theirs: "3" }],
-        ...{ conflictCount: 1, version: 3, sourceVersion: 2 },
+        conflictCount: 1,
+        version: 3,
+        sourceVersion: 2,
       },
     })
   },
@@ -1209,7 +1213,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getMyEmail({ client, sample }) {
     expect(await client.getMyEmail({ email_id: sample.emailId })).toMatchObject({
-      ...{ to: ["bob@example.com"], status: "waiting", runId: sample.runs[0]?.id },
+      to: ["bob@example.com"],
+      status: "waiting",
+      runId: sample.runs[0]?.id,
     })
   },
   async resendEmail({ client, sample }) {
@@ -1229,7 +1235,8 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const admin = openClient(loopback, loopback.api.admin.token)
     const { id } = await loopback.api.addUser("mailed")
     expect(await admin.putUserEmail({ user_id: id, email: "m@example.com" })).toMatchObject({
-      ...{ email: "m@example.com", emailVerified: true },
+      email: "m@example.com",
+      emailVerified: true,
     })
   },
   async createSlackToken({ client }) {

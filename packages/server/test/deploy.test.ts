@@ -35,10 +35,13 @@ describe("deploy/", () => {
   test("names no setting that the server does not have", () => {
     const known = new Set([
       ...options.map(({ env }) => env),
-      // Of compose.yaml and the Caddyfile, and of the command line.
-      ...["HAMLET_DOMAIN", "HAMLET_NODES", "HAMLET_URL"],
-      // Of the libSQL server for the databases of users.
-      ...["HAMLET_LIBSQL_URL", "HAMLET_LIBSQL_ADMIN_URL"],
+      // Variables of compose.yaml and the Caddyfile, and of the command line.
+      "HAMLET_DOMAIN",
+      "HAMLET_NODES",
+      "HAMLET_URL",
+      // Variables of the libSQL server for the databases of users.
+      "HAMLET_LIBSQL_URL",
+      "HAMLET_LIBSQL_ADMIN_URL",
     ])
     const files = readdirSync(deploy, { recursive: true, withFileTypes: true })
     const texts = files
@@ -148,14 +151,14 @@ describe("deploy/", () => {
     const folder = mkdtempSync(join(tmpdir(), "hamlet-units-"))
     try {
       const units = readdirSync(join(deploy, "systemd")).filter((name) => !name.endsWith(".env"))
-      // It looks whether the programs exist.
+      // systemd-analyze looks whether the programs exist.
       for (const name of units)
         if (name.endsWith(".service"))
           writeFileSync(join(folder, name), read("systemd", name).replaceAll("/opt/hamlet/", root))
         else copyFileSync(join(deploy, "systemd", name), join(folder, name))
       const verify = [systemdAnalyze ?? "", "verify", "--man=no", ...units]
       const { exitCode, text } = run(verify, folder)
-      // It also reports problems of the machine's own units.
+      // systemd-analyze also reports problems of the machine's own units.
       const problems = text.split("\n").filter((line) => line.includes("hamlet"))
       expect([exitCode, problems]).toEqual([0, []])
       expect(units.length).toBe(4)

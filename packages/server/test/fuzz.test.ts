@@ -200,7 +200,7 @@ function wasDone(done: Map<string, Set<number>>, id: string): boolean {
   return [200, 201, 202, 204, 501].some((status) => done.get(id)?.has(status))
 }
 
-/** Of sound requests only: others may have become requests to something else. */
+/** Notes the status of a sound request only: others may have become requests to something else. */
 function note(done: Map<string, Set<number>>, plan: Plan, status: number): void {
   if (plan.isValid)
     done.set(plan.operation.id, (done.get(plan.operation.id) ?? new Set()).add(status))

@@ -327,11 +327,13 @@ const writes: readonly (readonly [method: string, path: string, body?: object])[
 const gatherings = [
   // A save locks all vals that it is linked to, in the order of their ids, however many there are.
   /^(Sort|Unique|Aggregate|SetOp): .* for update of v$/,
-  // Those that import a val that is created or renamed, each once, however many there are.
+  // Vals that import a val which is created or renamed are gathered, each once, however many there
+  // are.
   /^Aggregate: select v\.id, v\.privacy from vals v where v\.id <> \$1 and v\.id in \( select v\.id from imports i /,
   // A user has at most so many secrets as the contract allows.
   /^Aggregate: select count\(\*\) as count from secrets where user_id = \$1 /,
-  // Of open invitations there may be so many, and few accounts are suspended or have quotas.
+  // Only a limited number of invitations may be open, and few accounts are suspended or have
+  // quotas.
   /: select count\(\*\) as count from invitations$/,
   /^Index Scan using users_special on users: /,
   // An account sends so many emails in a day as it may, and stores so many bytes of them.
@@ -465,8 +467,16 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     recorded = []
     await emails.add(
       {
-        ...{ id, accountId, kind: "api", runId: null, val: null, from: "", subject: "", content },
-        ...{ recipients: ["a@b.test"], createdAt: at },
+        id,
+        accountId,
+        kind: "api",
+        runId: null,
+        val: null,
+        from: "",
+        subject: "",
+        content,
+        recipients: ["a@b.test"],
+        createdAt: at,
       },
       allowance,
     )
@@ -479,8 +489,11 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     const nodeId = newId()
     await createNodeStore(database.db).add({ id: nodeId, host: "", pid: 1, pidStarted: "" }, 60_000)
     const claims = createRowClaims(db, {
-      ...{ table: "emails", owner: "account_id", hasLanes: false },
-      ...{ nodeId, perOwnerMax: 2 },
+      table: "emails",
+      owner: "account_id",
+      hasLanes: false,
+      nodeId,
+      perOwnerMax: 2,
     })
     const store = createEmailStore(db, claims)
     for (const claim of await claims.claim(2, []))
@@ -579,7 +592,8 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
   })
 
   test("fetching packages", async () => {
-    // Of this test alone: with a second node, those of jobs are not always told apart.
+    // The statements of this test alone: with a second node, those of jobs are not always told
+    // apart.
     const own: Statement[] = []
     const db = recording(await openAgain(database), (statement) => own.push(statement))
     const nodes = createNodeStore(database.db)
@@ -665,15 +679,20 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
         expect(Math.max(...[...byUser.values()].map((runs) => runs.length))).toBe(64)
         const about = { valId: examples.publicVal, version: 1, accountId: idOf("user", 1) }
         const id = await queue.enqueue({ ...about, id: newId(), source: "api", args: [] })
-        // It was queued last, and is among the next to be claimed.
+        // The run was queued last, and is among the next to be claimed.
         const { runs: next } = await queue.claim({ ...request, held: claimed })
         expect(next.map((run) => run.id)).toContain(id ?? "")
         await queue.claim({ ...request, held: [...claimed, ...next], after: examples.crowdingUser })
         const [first, second, ...rest] = claimed
         if (!first || !second) throw new Error("there was nothing to claim")
         const toRecord = (run: typeof first, endedAt: number | null) => ({
-          ...{ ...run, nodeId: endedAt === null ? nodeId : null, startedAt: Date.now(), endedAt },
-          ...{ error: null, returnValue: null, claim: { fence: run.fence, retryMs: undefined } },
+          ...run,
+          nodeId: endedAt === null ? nodeId : null,
+          startedAt: Date.now(),
+          endedAt,
+          error: null,
+          returnValue: null,
+          claim: { fence: run.fence, retryMs: undefined },
           status: endedAt === null ? ("running" as const) : ("succeeded" as const),
         })
         expect(await runs.record([toRecord(first, null), toRecord(second, Date.now())])).toEqual([])

@@ -1254,7 +1254,7 @@ async function newcomer({ loopback }: Scene) {
   return { client: openClient(loopback, user.token), user }
 }
 
-/** It is paused, and its receiver does not exist. */
+/** Adds a webhook that is paused and whose receiver does not exist. */
 function addWebhook(client: ValTown) {
   const body = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
   return client.post<object, Output<"createWebhook">>("/v1/me/webhooks", { body })

@@ -634,8 +634,15 @@ function defineAudit(suite: ApiSuite): void {
     const isAct = ({ method, scope }: RouteDefinition) => scope === "admin" && method !== "get"
     // A new action needs an expectation above.
     expect(routeNames.filter((name) => isAct(routes[name])).sort() as string[]).toEqual([
-      ...["createInvitation", "createUser", "createUserToken", "deleteUser", "putUserEmail"],
-      ...["putUserQuotas", "revokeInvitation", "suspendUser", "unsuspendUser"],
+      "createInvitation",
+      "createUser",
+      "createUserToken",
+      "deleteUser",
+      "putUserEmail",
+      "putUserQuotas",
+      "revokeInvitation",
+      "suspendUser",
+      "unsuspendUser",
     ])
   })
 }
@@ -654,17 +661,23 @@ function defineNodes(suite: ApiSuite) {
     expect(data).toEqual([
       { ...older, ...node, report: null },
       {
-        ...{ ...node, id: suite.api.hamlet.parts.foundation.nodeId, host: hostname() },
+        ...node,
+        id: suite.api.hamlet.parts.foundation.nodeId,
+        host: hostname(),
         pid: process.pid,
         report: {
-          ...{ version, schemaVersion, startedAt: time, address: expect.stringMatching(/:\d+$/) },
-          ...{ isolation: "auto", clockSkewMs: expect.any(Number), isClockWrong: false },
-          ...{
-            runs: expect.any(Number),
-            waitingRuns: expect.any(Number),
-            processes: expect.any(Number),
-          },
-          ...{ cpuLoad: expect.any(Number), cpus: availableParallelism() },
+          version,
+          schemaVersion,
+          startedAt: time,
+          address: expect.stringMatching(/:\d+$/),
+          isolation: "auto",
+          clockSkewMs: expect.any(Number),
+          isClockWrong: false,
+          runs: expect.any(Number),
+          waitingRuns: expect.any(Number),
+          processes: expect.any(Number),
+          cpuLoad: expect.any(Number),
+          cpus: availableParallelism(),
           memoryBytes: expect.any(Number),
           valMemoryBytes: expect.any(Number),
           valMemoryBytesMax: expect.any(Number),

@@ -39,7 +39,7 @@ type ListName = {
 const itemsAtFirst = 7
 const limit = 2
 
-/** It is paused, and its receiver does not exist. */
+/** A webhook that is paused and whose receiver does not exist. */
 const sampleWebhook = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
 
 /** A list of the versions of a val. */
@@ -237,8 +237,16 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       const add = () =>
         emails.add(
           {
-            ...{ id: newId(), accountId: ada.id, kind: "api", runId: null, val: null, from: "" },
-            ...{ recipients: [], subject: "", content: new Uint8Array(1), createdAt: Date.now() },
+            id: newId(),
+            accountId: ada.id,
+            kind: "api",
+            runId: null,
+            val: null,
+            from: "",
+            recipients: [],
+            subject: "",
+            content: new Uint8Array(1),
+            createdAt: Date.now(),
           },
           { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000 },
         )
@@ -455,7 +463,7 @@ describeApi("api/cursors", (suite) => {
         expect(new Set(seen).size).toBe(seen.length)
       })
 
-      // Of two ways that read the same columns, one will do.
+      // Two ways read the same columns: testing one will do.
       if (index % 2 === 1 || itemsMax < limit) continue
       test(`a forged cursor for ${name} (${index + 1}) is refused or shows nothing more`, async () => {
         const { path, as, toId = (item: Item) => item.id, add } = await open(suite)
@@ -531,21 +539,21 @@ describeApi("api/cursors", (suite) => {
 const id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
 
 const hostileCursors: readonly string[] = [
-  ...[
-    "",
-    " ",
-    "x",
-    "1",
-    "null",
-    "*",
-    "=",
-    "%00",
-    "'; drop table vals; --",
-    "a".repeat(20_000),
-    "http://",
-    `${testBaseUrl}/v1/vals?limit=1`,
-  ],
-  ...[`${testBaseUrl}/v1/vals?cursor=x`, "https://elsewhere.test/?cursor=", "javascript:1"],
+  "",
+  " ",
+  "x",
+  "1",
+  "null",
+  "*",
+  "=",
+  "%00",
+  "'; drop table vals; --",
+  "a".repeat(20_000),
+  "http://",
+  `${testBaseUrl}/v1/vals?limit=1`,
+  `${testBaseUrl}/v1/vals?cursor=x`,
+  "https://elsewhere.test/?cursor=",
+  "javascript:1",
   ...[
     "{}",
     "[]",

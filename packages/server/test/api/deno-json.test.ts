@@ -299,7 +299,8 @@ function defineSuite(open: OpenDatabase, isWhole: boolean): void {
   test("a change of it restarts the processes that it affects, and a save of another file none", async () => {
     const val = await addVal({
       "deno.json": { imports: { x: "./x.ts" } },
-      ...{ "x.ts": "export default 1", "y.ts": "export default 2" },
+      "x.ts": "export default 1",
+      "y.ts": "export default 2",
       "main.tsx": `import x from "x"; let runs = 0; export default () => [x, ++runs]`,
     })
     expect((await run(val)).returnValue).toEqual([1, 1])
@@ -343,7 +344,8 @@ function defineSuite(open: OpenDatabase, isWhole: boolean): void {
       expect(
         await resultOf({
           "deno.json": `{"imports": {"__proto__": "./x.ts", "y": null, "../": "./", "loop": "loop", "z": "./z.ts"}, "scopes": 3}`,
-          ...{ "x.ts": `export default "x"`, "z.ts": `export default "z"` },
+          "x.ts": `export default "x"`,
+          "z.ts": `export default "z"`,
           "main.tsx": `import x from "__proto__"; import z from "z"; export default () => x + z`,
         }),
       ).toBe("xz")

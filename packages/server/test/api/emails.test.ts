@@ -55,17 +55,29 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
       const ada = await addUser()
       const id = await accept(ada, {
         to: ["Bob B <bob@example.org>", { email: "eve@example.org", name: "Eve" }],
-        ...{ cc: "c@example.org", bcc: "secret@example.org", replyTo: "r@example.org" },
-        ...{ from: { email: `${ada.username}.report@mail.test`, name: "Röport" }, subject: "Hü" },
-        ...{ text: "é", html: "<b>é</b>", headers: { "X-Custom": "1" } },
+        cc: "c@example.org",
+        bcc: "secret@example.org",
+        replyTo: "r@example.org",
+        from: { email: `${ada.username}.report@mail.test`, name: "Röport" },
+        subject: "Hü",
+        text: "é",
+        html: "<b>é</b>",
+        headers: { "X-Custom": "1" },
         attachments: [
           { content: btoa("file"), filename: "a.txt", type: "text/plain" },
           { content: btoa("other"), filename: "b", type: "text" },
         ],
       })
       expect(await ended(ada, id)).toMatchObject({
-        ...{ kind: "api", status: "sent", attempts: 1, error: null, runId: null, val: null },
-        ...{ from: `${ada.username}.report@mail.test`, subject: "Hü", nextAttemptAt: null },
+        kind: "api",
+        status: "sent",
+        attempts: 1,
+        error: null,
+        runId: null,
+        val: null,
+        from: `${ada.username}.report@mail.test`,
+        subject: "Hü",
+        nextAttemptAt: null,
         to: [bob, "eve@example.org", "c@example.org", "secret@example.org"],
       })
       const [message, ...others] = messageOf(id)
@@ -162,7 +174,9 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
       await tried(ada, id)
       sink.mode = "accepts"
       expect(await show(ada, id)).toMatchObject({
-        ...{ status: "waiting", error: "the mail server replied: 421 try later", endedAt: null },
+        status: "waiting",
+        error: "the mail server replied: 421 try later",
+        endedAt: null,
       })
       expect(Date.parse((await show(ada, id)).nextAttemptAt)).toBeGreaterThan(Date.now() + 30_000)
       await hurry(suite)
@@ -209,7 +223,8 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
       expect(refusalOf(await resend(eve))).toEqual([404, "email_not_found"])
       const copy = expectStatus(await resend(ada), 202).json
       expect(copy).toMatchObject({
-        ...{ status: "waiting", to: ["gone@example.org", "busy@example.org"] },
+        status: "waiting",
+        to: ["gone@example.org", "busy@example.org"],
       })
       expect(copy.id).not.toBe(id)
       expect(messageOf(id)).toHaveLength(1)
@@ -283,11 +298,14 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
     test("is a quota of the user, if there is one, and shows in the usage", async () => {
       const ada = await addUser()
       await call("PUT", `/v1/users/${ada.id}/quotas`, {
-        ...{ as: suite.api.admin, body: { mailsPerDay: 1 } },
+        as: suite.api.admin,
+        body: { mailsPerDay: 1 },
       })
       await accept(ada, { to: bob })
       expect((await call("GET", "/v1/me/usage", { as: ada })).json.mail).toEqual({
-        ...{ recipientsLastDay: 1, recipientsPerDayMax: 1, bytesPerDayMax: 2 * 1024 ** 2 },
+        recipientsLastDay: 1,
+        recipientsPerDayMax: 1,
+        bytesPerDayMax: 2 * 1024 ** 2,
         bytesLastDay: expect.any(Number),
       })
       expect(refusalOf(await send(ada, { to: bob }))).toEqual([429, "rate_limited"])
@@ -365,7 +383,8 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
       expect(await profile(ada)).toMatchObject({ email: "ada4@home.test", emailVerified: true })
       const audit = await call("GET", "/v1/audit?action=user.set_email&limit=1", { as: admin })
       expect(audit.json.data[0]).toMatchObject({
-        ...{ subject: { id: ada.id, name: ada.username }, details: { email: "ada4@home.test" } },
+        subject: { id: ada.id, name: ada.username },
+        details: { email: "ada4@home.test" },
       })
       await call("PUT", "/v1/me", { as: admin, body: { email: "admin@home.test" } })
       expect((await profile(admin)).emailVerified).toBe(true)
@@ -420,7 +439,10 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
       const { id } = ran.returnValue
       const from = `${ada.username}.report@mail.test`
       expect(await ended(ada, id)).toMatchObject({
-        ...{ kind: "val", runId: ran.id, val: { id: ran.val.id, name: "Report" }, from },
+        kind: "val",
+        runId: ran.id,
+        val: { id: ran.val.id, name: "Report" },
+        from,
       })
       expect(messageOf(id)).toMatchObject([{ sender: from }])
       const detail = await runOf(ada, ran.id)
@@ -469,7 +491,9 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
         return (await response.json()).id`
       const ran = await run(ada, "borrowed", script)
       expect(await ended(eve, ran.returnValue)).toMatchObject({
-        ...{ from: `${eve.username}.api@mail.test`, runId: null, val: null },
+        from: `${eve.username}.api@mail.test`,
+        runId: null,
+        val: null,
       })
       expect((await runOf(ada, ran.id)).emails).toEqual([])
     })
@@ -486,7 +510,9 @@ function defineMail(suite: ApiSuite, isWhole: boolean): void {
 
 describeApi("Mail", defineMail, {
   ...env,
-  ...{ HAMLET_MAILS_PER_DAY: "10", HAMLET_MAIL_MB_MAX: "1", HAMLET_MAIL_MB_PER_DAY: "2" },
+  HAMLET_MAILS_PER_DAY: "10",
+  HAMLET_MAIL_MB_MAX: "1",
+  HAMLET_MAIL_MB_PER_DAY: "2",
 })
 
 describeApi("Mail, without settings,", (suite) => {

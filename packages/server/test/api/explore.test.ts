@@ -139,14 +139,17 @@ describeEachDatabase("api/explore", (open) => {
         expect(await find(list)).toMatchObject({ code: "let a = 1", readme, summary })
         expect(await find(`${list}omit=code`)).toMatchObject({ code: "", readme, summary })
         expect(await find(`${list}omit=readme`)).toMatchObject({
-          ...{ code: "let a = 1", readme: null, summary },
+          code: "let a = 1",
+          readme: null,
+          summary,
         })
         const { text } = await api.call("GET", `${list}omit=code,readme`, { as: dora })
         expect(text).not.toContain("let a = 1")
         expect(text.length).toBeLessThan(10_000)
         expect(await find(`${list}omit=code,readme`)).toEqual({
           ...(await find(list)),
-          ...{ code: "", readme: null },
+          code: "",
+          readme: null,
         })
       }
       const forks = `/v1/vals/${val.id}/forks?omit=code&omit=readme`

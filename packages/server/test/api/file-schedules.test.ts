@@ -108,15 +108,26 @@ describeApi("schedules of files", (suite) => {
     expect((await it.get()).status).toBe(404)
     const { schedule } = await it.change("main.tsx", { type: "interval" })
     expect(schedule).toEqual({
-      ...{ fileId: id, every: "1h", cron: null, timeZone: "UTC", isPaused: false },
-      ...{ pausedReason: null, nextAt: expect.any(String) },
+      fileId: id,
+      every: "1h",
+      cron: null,
+      timeZone: "UTC",
+      isPaused: false,
+      pausedReason: null,
+      nextAt: expect.any(String),
     })
     const [begun] = await it.runs(1)
     expect(begun && toPlace(begun)).toBe("main main.tsx succeeded")
     const made = expectStatus(await it.get(), 200).json
     expect(made).toMatchObject({
-      ...{ val: { id: it.id }, file: { id, path: "main.tsx" }, branch: { name: "main" } },
-      ...{ every: "1h", cron: null, timeZone: "UTC", isPaused: false, lastRunId: begun?.id },
+      val: { id: it.id },
+      file: { id, path: "main.tsx" },
+      branch: { name: "main" },
+      every: "1h",
+      cron: null,
+      timeZone: "UTC",
+      isPaused: false,
+      lastRunId: begun?.id,
     })
     expect(made.nextAt.length).toBe(10)
     expect(Date.parse(made.nextAt[0]) - Date.parse(schedule.nextAt)).toBe(3_600_000)
@@ -194,8 +205,13 @@ describeApi("schedules of files", (suite) => {
     expectStatus(await it.delete("jobs/plain.ts"), 204)
     const dev = await it.branch("dev")
     expect(expectStatus(await it.get(undefined, "dev"), 200).json).toMatchObject({
-      ...{ file: { path: "main.tsx" }, branch: { id: dev, name: "dev" } },
-      ...{ cron: "0 9 * * *", overlap: "queue", isPaused: true, pausedReason: null, nextAt: [] },
+      file: { path: "main.tsx" },
+      branch: { id: dev, name: "dev" },
+      cron: "0 9 * * *",
+      overlap: "queue",
+      isPaused: true,
+      pausedReason: null,
+      nextAt: [],
     })
     const copy = expectStatus(await it.get("jobs/plain.ts", "dev"), 200).json
     expect(copy).toMatchObject({ every: "1h", isPaused: true })
@@ -296,7 +312,9 @@ describeApi("schedules of files", (suite) => {
     await it.change("jobs/work.ts", { type: "interval" })
     const { nextAt } = moved
     expect(expectStatus(await it.get("jobs/work.ts"), 200).json).toMatchObject({
-      ...{ isPaused: false, every: "2h", nextAt },
+      isPaused: false,
+      every: "2h",
+      nextAt,
     })
 
     await it.remove("jobs")
@@ -384,7 +402,8 @@ describeApi(
       const paths = ["a.ts", "b.ts", "c.ts"]
       const changes = paths.map((path) => ({ path, type: "interval", content: echo }))
       const save = await suite.call("POST", `/v1/vals/${it.id}/files`, {
-        ...{ as: ada, body: { changes } },
+        as: ada,
+        body: { changes },
       })
       expectStatus(save, 200)
       expect(await it.listPaths()).toEqual(["main a.ts false", "main b.ts false", "main c.ts true"])

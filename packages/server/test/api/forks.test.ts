@@ -117,11 +117,20 @@ describeEachDatabase("api/forks", (open) => {
       const copy = await fork(bob, original)
 
       expect(copy).toMatchObject({
-        ...{ name: "hello", version: 1, code: "1", readme: "# Hi", type: "http" },
-        ...{ privacy: "private", public: false, likeCount: 0, forkCount: 0 },
+        name: "hello",
+        version: 1,
+        code: "1",
+        readme: "# Hi",
+        type: "http",
+        privacy: "private",
+        public: false,
+        likeCount: 0,
+        forkCount: 0,
         author: { id: bob.id, username: bob.username },
         forkedFrom: {
-          ...{ id: original.id, name: "hello", version: 1 },
+          id: original.id,
+          name: "hello",
+          version: 1,
           author: { id: ada.id, username: ada.username },
         },
       })

@@ -88,7 +88,11 @@ function defineHistory(suite: ApiSuite): void {
       { version: 1, changes: [{ path: "main.tsx", kind: "added", oldPath: null }] },
     ])
     expect(Object.keys(data[0])).toEqual([
-      ...["version", "createdAt", "note", "changes", "hasMoreChanges"],
+      "version",
+      "createdAt",
+      "note",
+      "changes",
+      "hasMoreChanges",
     ])
   })
 
@@ -158,7 +162,7 @@ function defineRestore(suite: ApiSuite): void {
     expect(await read()).toEqual({ "a.ts": "a", "c.ts": "c" })
     await restore(3, { path: "lib" })
     expect(await read()).toEqual({ "a.ts": "a", "c.ts": "c", "lib/b.ts": "b" })
-    // It moves back.
+    // The restored version moves the file back.
     await restore(2)
     await restore(4, { path: "c.ts" })
     expect(await read()).toEqual({ "a.ts": "a", "b.ts": "b", "c.ts": "c" })

@@ -19,23 +19,19 @@ describeSqliteApi(
 
 function defineJson({ call, addUser: person, val }: ApiSuite): void {
   for (const type of [
-    ...[
-      "application/json",
-      "application/json; charset=utf-8",
-      "APPLICATION/JSON",
-      "application/json; charset=latin1",
-      "application/vnd.api+json",
-    ],
-    ...[
-      "application/x-www-form-urlencoded",
-      "application/octet-stream",
-      "multipart/form-data",
-      "text/plain",
-      "text/html",
-      "application/javascript",
-      "nonsense",
-      "",
-    ],
+    "application/json",
+    "application/json; charset=utf-8",
+    "APPLICATION/JSON",
+    "application/json; charset=latin1",
+    "application/vnd.api+json",
+    "application/x-www-form-urlencoded",
+    "application/octet-stream",
+    "multipart/form-data",
+    "text/plain",
+    "text/html",
+    "application/javascript",
+    "nonsense",
+    "",
   ]) {
     test(`is accepted with any content type: "${type}"`, async () => {
       const ada = await person()

@@ -234,7 +234,7 @@ function defineInFlight(suite: ApiSuite): void {
     ])
     setSystemTime(new Date(start + 121_000))
     const { text } = expectStatus(await create(ada, "dead", { code: "1", name: "dead" }), 200)
-    // It was only slow: it finds that its request is worked on elsewhere by now.
+    // The first attempt was only slow: it finds that its request is worked on elsewhere by now.
     gate.resolve([])
     expect(refusalOf(await abandoned)).toEqual([409, "idempotency_in_flight"])
     expect(expectStatus(await create(ada, "dead", { code: "1", name: "dead" }), 200).text).toBe(

@@ -50,21 +50,19 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
   for (const path of ["/v1/blob/every%20read", `/v2/blob/every%20read?val_id=${made.id}`])
     expectStatus(await call("POST", path, { as: api.admin, body: "x" }), 201)
   const values: Record<string, string> = {
-    ...{
-      val_id: made.id,
-      version: "1",
-      user_id: api.admin.id,
-      username: "admin",
-      val_name: made.name,
-      branch_id: made.id,
-      file_id: made.id,
-      run_id: id,
-      key: "every%20read",
-      module: "blob",
-      webhook_id: webhook.id,
-      delivery_id: expectStatus(sent, 202).json.id,
-      email_id: await addWaitingEmail(api, api.admin),
-    },
+    val_id: made.id,
+    version: "1",
+    user_id: api.admin.id,
+    username: "admin",
+    val_name: made.name,
+    branch_id: made.id,
+    file_id: made.id,
+    run_id: id,
+    key: "every%20read",
+    module: "blob",
+    webhook_id: webhook.id,
+    delivery_id: expectStatus(sent, 202).json.id,
+    email_id: await addWaitingEmail(api, api.admin),
   }
   await api.hamlet.nouns.tokenUses.stop()
   const toPath = (route: RouteDefinition) =>
@@ -549,24 +547,20 @@ function defineTimes(suite: ApiSuite): void {
   }
 
   for (const time of [
-    ...[
-      "",
-      "yesterday",
-      "2024",
-      "2024-05-01 12:00:00Z",
-      "1714564800000",
-      "2024-02-30T00:00:00Z",
-      "2024-13-01T00:00:00Z",
-    ],
-    ...[
-      "2024-05-01T25:00:00Z",
-      "2024-05-01T12:60:00Z",
-      "-2024-05-01T12:00:00Z",
-      "12024-05-01T12:00:00Z",
-      "2024-05-01T12:00:00ZZ",
-      "now",
-      "2024-05-01T12Z",
-    ],
+    "",
+    "yesterday",
+    "2024",
+    "2024-05-01 12:00:00Z",
+    "1714564800000",
+    "2024-02-30T00:00:00Z",
+    "2024-13-01T00:00:00Z",
+    "2024-05-01T25:00:00Z",
+    "2024-05-01T12:60:00Z",
+    "-2024-05-01T12:00:00Z",
+    "12024-05-01T12:00:00Z",
+    "2024-05-01T12:00:00ZZ",
+    "now",
+    "2024-05-01T12Z",
   ]) {
     test(`refuses "${time}"`, async () => {
       const ada = await anybody()

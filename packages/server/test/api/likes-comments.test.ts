@@ -82,8 +82,14 @@ describeApi("api/comments", (suite) => {
       createdAt: expect.any(String),
       author: { id: bob.id, username: bob.username },
       val: {
-        ...{ id: on.id, name: on.name, version: 1, privacy: "public", public: true },
-        ...{ author: on.author, author_id: on.author.id, username: on.author.username },
+        id: on.id,
+        name: on.name,
+        version: 1,
+        privacy: "public",
+        public: true,
+        author: on.author,
+        author_id: on.author.id,
+        username: on.author.username,
       },
     })
     expect(expectStatus(await call("GET", `/v1/vals/${on.id}/comments`), 200).json.data).toEqual([

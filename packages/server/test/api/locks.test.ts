@@ -111,7 +111,8 @@ describeEachDatabase("api/locks", (open) => {
         const val = await save(`import "npm:b"`)
         expect(await lockOf(val)).toEqual({
           ...none,
-          ...{ state: "pending", updatedAt: time },
+          state: "pending",
+          updatedAt: time,
         })
         const body = { code: `import "npm:b" // again` }
         expect(
@@ -153,7 +154,8 @@ describeEachDatabase("api/locks", (open) => {
         { specifier: secret, resolved: null, error: "there is no such package" },
       ]
       expect((await settled(val)).imports).toEqual(imports)
-      // It is locked, even if there is such a val later, and does not become a reference to it.
+      // The failed import is locked, even if there is such a val later, and does not become a
+      // reference to it.
       const later = await save("export default 3", { name: "elsewhere" }, bob)
       expect((await lockOf(val)).imports).toEqual(imports)
       const references = await api.call("GET", `/v1/vals/${later.id}/references`, { as: ada })

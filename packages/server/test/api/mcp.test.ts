@@ -364,7 +364,9 @@ function defineFiles(suite: ApiSuite): void {
     const again = await tool("create_file", { val: "site", path: "lib/a.ts", content: "" })
     expect(again).toMatchObject({ isError: true, text: expect.stringContaining("edit_file") })
     const edited = await tool("edit_file", {
-      ...{ val: "site", path: "lib/a.ts", version: 2 },
+      val: "site",
+      path: "lib/a.ts",
+      version: 2,
       edits: [{ oldText: "one", newText: "two" }],
     })
     expect(edited.data).toMatchObject({ branch: "main", version: 3, isUnchanged: false })
@@ -436,7 +438,9 @@ function defineFiles(suite: ApiSuite): void {
     expect((await tool("list_files", { val: "tree", branch: "try" })).data.files).toHaveLength(2)
     const run = { val: "tree", branch: "try", file: "job.ts", args: [1] }
     expect((await tool("run_val", run)).data).toMatchObject({
-      ...{ returnValue: "2", file: "job.ts", branch: "try" },
+      returnValue: "2",
+      file: "job.ts",
+      branch: "try",
     })
     expect((await tool("run_val", { val: "tree" })).data.returnValue).toBe('"main"')
     for (const name of ["list_files", "run_val"]) {
@@ -527,7 +531,8 @@ function defineRuns(suite: ApiSuite): void {
       code: 'console.log("before"); throw new Error("broken")',
     })
     expect(thrown.data).toMatchObject({
-      ...{ status: "failed", error: { name: "Error", message: "broken" } },
+      status: "failed",
+      error: { name: "Error", message: "broken" },
       logs: [{ message: "before" }],
     })
     expect(thrown.data.error.stack).toContain("broken")
@@ -568,7 +573,9 @@ function defineRuns(suite: ApiSuite): void {
     await tool("create_branch", { val: "merged", name: "try" })
     const write = (branch: string, version: number, text: string) =>
       tool("write_files", {
-        ...{ val: "merged", branch, version },
+        val: "merged",
+        branch,
+        version,
         changes: [{ path: "main.tsx", content: `export default ${text}` }],
       })
     await write("try", 0, "2")
@@ -580,8 +587,10 @@ function defineRuns(suite: ApiSuite): void {
     expect(refused.data).toMatchObject({ isNewVersion: false, version: 3, conflictCount: 1 })
     expect(refused.data.conflicts).toEqual([
       {
-        ...{ path: "main.tsx", base: "export default 2" },
-        ...{ ours: "export default 4", theirs: "export default 3" },
+        path: "main.tsx",
+        base: "export default 2",
+        ours: "export default 4",
+        theirs: "export default 3",
       },
     ])
     const resolved = [{ path: "main.tsx", content: "export default 7" }]

@@ -110,7 +110,9 @@ function defineChanges(suite: ApiSuite): void {
 
     expect(await read(main)).toEqual({
       "a.ts": lines(...ten.with(2, "theirs").with(7, "ours")),
-      ...{ "c.ts": "c", "d.ts": "d", "docs/new.txt": "new" },
+      "c.ts": "c",
+      "d.ts": "d",
+      "docs/new.txt": "new",
     })
     expect(Object.keys(await read(branch))).toEqual(["a.ts", "c.ts", "docs/new.txt"])
     const versions = await suite.call("GET", `/v1/vals/${main}/versions?limit=1`, { as: ada })
@@ -431,7 +433,10 @@ function defineConflicts(suite: ApiSuite): void {
 function defineDecisions(suite: ApiSuite): void {
   test("contains what was decided, with the type that a file had, and is merged then", async () => {
     const { main, branch, save, list, read, post, merge } = await openBranch(suite, {
-      ...{ "a.ts": "a", "b.ts": "b", "c.ts": "c", "d.ts": "d" },
+      "a.ts": "a",
+      "b.ts": "b",
+      "c.ts": "c",
+      "d.ts": "d",
     })
     await save(main, [
       { path: "a.ts", content: "ours" },
@@ -459,11 +464,15 @@ function defineDecisions(suite: ApiSuite): void {
       { path: "lib/x.ts", content: "theirs" },
     ]
     expect(await merge({ resolved: [...resolved, ...rest] })).toEqual({
-      ...{ version: 4, isNewVersion: true },
+      version: 4,
+      isNewVersion: true,
     })
 
     expect(await read(main)).toEqual({
-      ...{ "a.ts": "both", "b.ts": "theirs after all", "d.ts": "D", "lib/x.ts": "theirs" },
+      "a.ts": "both",
+      "b.ts": "theirs after all",
+      "d.ts": "D",
+      "lib/x.ts": "theirs",
     })
     expect((await list(main)).find(({ path }) => path === "b.ts")?.type).toBe("http")
     expect(await merge()).toEqual({ version: 4, isNewVersion: false })

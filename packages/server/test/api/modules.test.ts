@@ -244,7 +244,9 @@ describeApi("api/modules", (suite) => {
       for (const version of ["0", "3", "latest", "", "1-main", "01"])
         for (const file of ["", "/main.tsx"])
           expect([version, ...refusalOf(await get(`${file}?v=${version}`))]).toEqual([
-            ...[version, 404, "version_not_found"],
+            version,
+            404,
+            "version_not_found",
           ])
     })
   })

@@ -19,7 +19,10 @@ describeApi(
     let people = 0
     const setPolicy = (policy: Partial<SignUpPolicy>) =>
       Object.assign(suite.api.hamlet.parts.foundation.config.oidc ?? {}, {
-        ...{ signUp: "all", domains: [], linksByEmail: false, ...policy },
+        signUp: "all",
+        domains: [],
+        linksByEmail: false,
+        ...policy,
       })
     beforeEach(() => {
       people += 1

@@ -309,7 +309,8 @@ export default () => {
         expect((await lockOf(val)).state).toBe("pending")
         expect((await visit(val)).status).toBe(200)
         const refused = await api.call("POST", `/v1/vals/${val.id}/runs`, {
-          ...{ as: ada, body: { file: page.path } },
+          as: ada,
+          body: { file: page.path },
         })
         const seconds =
           /"https:\/\/away.example\/react" in "client\/page.tsx" could not be fetched: .*; the server tries again in (\d+) s$/

@@ -161,7 +161,7 @@ describeApi("createPrograms", (suite) => {
       const neither = await val(ada, { name: "neither", code: importing("./old", "./fresh") })
       expect(await codeAt(both, url)).toBe("2")
       expect(await codeAt(fresh, url)).toBe("2")
-      // Of two that are equally near, the first by name.
+      // The first by name is taken of two imports that are equally near.
       expect(await codeAt(neither, url)).toBe("2")
     })
 
@@ -549,7 +549,8 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { name: "main", code: "1" })
       const { env, mask } = await contentOf(await programOf(suite, main, bob.id))
       expect(env).toEqual({
-        ...{ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` },
+        HAMLET_URL: testBaseUrl,
+        HAMLET_VAL: `${ada.username}/main`,
         VALTOWN_ENTRYPOINT: `${testBaseUrl}/v/${ada.username}/main@1-main/main.tsx`,
         VAL_TOWN_BASE_URL: testBaseUrl,
       })
@@ -599,8 +600,8 @@ describeApi("createPrograms", (suite) => {
 })
 
 /**
- * The same for all tests of a suite, so that what it remembers may be wrong; on a connection of its
- * own, as another node has it.
+ * Programs that all tests of a suite share, so that what they remember may be wrong; on a
+ * connection of their own, as another node has it.
  */
 function programsOf({ api, database }: ApiSuite): Programs {
   const known = programsByDatabase.get(database)
@@ -609,7 +610,11 @@ function programsOf({ api, database }: ApiSuite): Programs {
   const { versionLockfiles, clock } = api.hamlet.nouns
   const { cipher, modules, accounts, links } = api.hamlet.parts
   const programs = createPrograms({
-    ...{ lockfiles, versions, versionLockfiles, links, sources: modules.sources },
+    lockfiles,
+    versions,
+    versionLockfiles,
+    links,
+    sources: modules.sources,
     files: createVersionFileStore(database.db),
     bundles: createBundleStore(database.db),
     pendingLockfiles: createPendingLockfiles(lockfiles, clock.now, { waitMsMax: 10_000 }),

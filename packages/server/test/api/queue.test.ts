@@ -34,7 +34,11 @@ async function openStage(open: OpenDatabase, env: Record<string, string> = {}): 
   const ada = await api.addUser("ada")
   const get = async (id: string, as = ada) => (await api.call("GET", `/v1/runs/${id}`, { as })).json
   return {
-    ...{ api, runner, database, ada, get },
+    api,
+    runner,
+    database,
+    ada,
+    get,
     async val(code, owner = ada) {
       const body = { code, privacy: "public" }
       return expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json.id

@@ -32,7 +32,7 @@ test("run tokens have no scope that a route needs which writes", () => {
   const open = writing.filter(([, { scope, scopeToWrite }]) =>
     [scope, scopeToWrite].every((one) => one === undefined || runScopes.includes(one)),
   )
-  // It writes nothing, and shows no private val.
+  // A preview that a run token creates writes nothing, and shows no private val.
   expect(open.map(([name]) => name)).toEqual(["createPreview"])
 })
 

@@ -136,43 +136,50 @@ function defineMine(suite: ApiSuite): void {
     const { ada, ran, runs } = await withRuns(suite)
     const { json } = await call("GET", "/v1/me/runs", { as: ada })
     const mention = {
-      ...{ id: ran.id, name: ran.name, version: 1, privacy: "public", public: true },
-      ...{ author: ran.author, author_id: ada.id, username: ada.username },
+      id: ran.id,
+      name: ran.name,
+      version: 1,
+      privacy: "public",
+      public: true,
+      author: ran.author,
+      author_id: ada.id,
+      username: ada.username,
     }
     const started = {
       file: { id: ran.id, path: "main.tsx" },
       branch: { id: ran.id, name: "main" },
     }
     expect(json.data[5]).toEqual({
-      ...{
-        id: runs[1]?.id,
-        parentId: null,
-        source: "api",
-        status: "failed",
-        error: failure,
-        val: mention,
-        ...started,
-      },
-      ...{
-        runStartAt: "2024-05-01T13:00:00.000Z",
-        runEndAt: "2024-05-01T13:00:00.005Z",
-        durationMs: 5,
-        attempt: 1,
-        ...{ request: null, mail: null, lastLine: null },
-      },
+      id: runs[1]?.id,
+      parentId: null,
+      source: "api",
+      status: "failed",
+      error: failure,
+      val: mention,
+      ...started,
+      runStartAt: "2024-05-01T13:00:00.000Z",
+      runEndAt: "2024-05-01T13:00:00.005Z",
+      durationMs: 5,
+      attempt: 1,
+      request: null,
+      mail: null,
+      lastLine: null,
     })
     expect(json.data[1]).toEqual({
-      ...{
-        id: runs[5]?.id,
-        parentId: null,
-        source: "http",
-        status: "running",
-        error: null,
-        val: mention,
-        ...started,
-      },
-      ...{ runStartAt: "2024-05-01T17:00:00.000Z", runEndAt: null, durationMs: null, attempt: 1 },
-      ...{ request: null, mail: null, lastLine: null },
+      id: runs[5]?.id,
+      parentId: null,
+      source: "http",
+      status: "running",
+      error: null,
+      val: mention,
+      ...started,
+      runStartAt: "2024-05-01T17:00:00.000Z",
+      runEndAt: null,
+      durationMs: null,
+      attempt: 1,
+      request: null,
+      mail: null,
+      lastLine: null,
     })
   })
 
@@ -291,7 +298,10 @@ function defineOne(suite: ApiSuite): void {
     const request = { method: "GET", url: "http://x.hamlet.test/", status: 200 }
     const response = {
       headers: [["content-type", "text/plain"]] as [string, string][],
-      ...{ body: "hello", bytes: 5, isBinary: false, isTruncated: false },
+      body: "hello",
+      bytes: 5,
+      isBinary: false,
+      isTruncated: false,
     }
     const sent = {
       method: "GET",
@@ -362,8 +372,11 @@ function defineOne(suite: ApiSuite): void {
       request: null,
       egress: null,
       runEndAt: null,
-      ...{ mail: null, lastLine: null, logsOmitted: null },
-      ...{ requestContent: null, responseContent: null },
+      mail: null,
+      lastLine: null,
+      logsOmitted: null,
+      requestContent: null,
+      responseContent: null,
     })
     expect((await call("GET", `/v1/runs/${made.id}/logs`, { as: ada })).json).toEqual({
       data: [],

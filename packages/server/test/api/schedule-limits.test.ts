@@ -20,7 +20,9 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, for schedules,", (open) => {
     const find = async (path: string, as: TestUser) =>
       expectStatus(await call("GET", path, { as }), 200).json
     return {
-      ...{ api, call, find },
+      api,
+      call,
+      find,
       /** The runs that an account may have started by now: the allowance refills evenly. */
       startedMax: () =>
         runsPerMinute + Math.ceil(((performance.now() - startedMs) / 60_000) * runsPerMinute),

@@ -51,7 +51,7 @@ describeApi("schedules", ({ call, addUser, sharedUser, val }) => {
     expect(made.description).toBe("every 1 hour and 30 minutes")
     const changed = expectStatus(await put(ada, id, { overlap: "queue", catchUp: "one" }), 200).json
     expect(changed).toMatchObject({ overlap: "queue", catchUp: "one", nextAt: made.nextAt })
-    // The same duration again starts nothing anew.
+    // Setting the duration that it has already starts nothing anew.
     expect(expectStatus(await put(ada, id, { every: "90m" }), 200).json.nextAt).toEqual(made.nextAt)
     const paused = expectStatus(await put(ada, id, { isPaused: true }), 200).json
     expect(paused).toMatchObject({ isPaused: true, pausedReason: null, nextAt: [], every: "90m" })

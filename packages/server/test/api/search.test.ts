@@ -383,13 +383,29 @@ function defineMany(suite: ApiSuite): void {
   for (const query of [
     // In nearly every text, in one of ten, in one of fifty, in three at the end of the ranking, in
     // none.
-    ...["export default", "tenth", "fiftieth", "needleAtTheEnd", "nowhere at all"],
+    "export default",
+    "tenth",
+    "fiftieth",
+    "needleAtTheEnd",
+    "nowhere at all",
     // In a third of the names, in one of a hundred, in names and codes alike.
-    ...["Third", "Hundredth", "mixed"],
+    "Third",
+    "Hundredth",
+    "mixed",
     // Short: the beginning of a name, or punctuation.
-    ...["v", "va", "v1", "zz", "=>", "⊕", "()"],
+    "v",
+    "va",
+    "v1",
+    "zz",
+    "=>",
+    "⊕",
+    "()",
     // Punctuation and case.
-    ...["v1_", "foo.bar(", "() =>", "ÜBER", "%s%"],
+    "v1_",
+    "foo.bar(",
+    "() =>",
+    "ÜBER",
+    "%s%",
   ]) {
     test(`finds ${JSON.stringify(query)} in the same order as a full scan`, async () => {
       for (const viewer of [undefined, many.ada, many.bob]) {

@@ -38,7 +38,18 @@ function definePut(suite: ApiSuite): void {
   })
 
   for (const name of [
-    ...["A", "_", "API_KEY_2", "key", "1A", "A-B", "A B", "A.B", "É", "A\n", "/", "__proto__"],
+    "A",
+    "_",
+    "API_KEY_2",
+    "key",
+    "1A",
+    "A-B",
+    "A B",
+    "A.B",
+    "É",
+    "A\n",
+    "/",
+    "__proto__",
     "X".repeat(limits.secretNameCharsMax),
   ]) {
     test(`accepts the name ${JSON.stringify(name).slice(0, 20)}`, async () => {

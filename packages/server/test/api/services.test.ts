@@ -27,8 +27,13 @@ describeSqliteApi("POST /v1/email", ({ call, sharedUser }) => {
   test("says that mail is not configured, once the email is sound", async () => {
     const body = {
       to: ["ada@hamlet.test", { email: "bob@hamlet.test", name: "Bob" }],
-      ...{ cc: "c@hamlet.test", from: { email: "me@hamlet.test" }, replyTo: "d@hamlet.test" },
-      ...{ subject: "Hi", text: "é", html: "<b>é</b>", headers: { "X-Custom": "xxx" } },
+      cc: "c@hamlet.test",
+      from: { email: "me@hamlet.test" },
+      replyTo: "d@hamlet.test",
+      subject: "Hi",
+      text: "é",
+      html: "<b>é</b>",
+      headers: { "X-Custom": "xxx" },
       attachments: [{ content: btoa("a"), filename: "a.txt", type: "text/plain" }],
     }
     const refused = await call("POST", "/v1/email", { as: await sharedUser(), body })
@@ -93,8 +98,10 @@ function defineService(suite: ApiSuite): void {
     const { text, headers } = expectStatus(await send(ask("a b", { stream: true })), 200)
     expect(headers.get("content-type")).toBe("text/event-stream")
     expect([...(text.match(/"content":"[^"]*"/g) ?? [])]).toEqual([
-      ...['"content":"You "', '"content":"said: "'],
-      ...['"content":"a "', '"content":"b"'],
+      '"content":"You "',
+      '"content":"said: "',
+      '"content":"a "',
+      '"content":"b"',
     ])
     expect(text).toEndWith("data: [DONE]\n\n")
   })

@@ -490,7 +490,7 @@ function defineUse(suite: ApiSuite): void {
     setSystemTime(new Date(start + 30 * dayMs))
     const response = await asBrowser(suite, "GET", "/v1/me", unused.cookie)
     expect(refusalOf(response)).toEqual([401, "invalid_session"])
-    // It may arrive after the response of the next sign-in, whose cookie must stay.
+    // The refusal may arrive after the response of the next sign-in, whose cookie must stay.
     expect(response.headers.get("set-cookie")).toBeNull()
     // Also on routes without authentication: the page must learn of it.
     expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([
@@ -677,7 +677,7 @@ function defineCookie(suite: ApiSuite): void {
     // The page learns that its session is gone.
     const response = await asBrowser(suite, "GET", "/v1/me", mine, undefined, planted)
     expect(refusalOf(response)).toEqual([401, "invalid_session"])
-    // It may arrive after the response of the next sign-in, whose cookie must stay.
+    // The refusal may arrive after the response of the next sign-in, whose cookie must stay.
     expect(response.headers.get("set-cookie")).toBeNull()
     // Without a cookie the request is anonymous.
     expect(refusalOf(await suite.call("GET", "/v1/me", { headers: pageOf(mine) }))).toEqual([

@@ -229,7 +229,9 @@ function defineSuite(suite: ApiSuite): void {
         (key: string) => once(ada, key, "insert into t values ('é') returning a"),
         (key: string) =>
           call("POST", "/v1/sqlite/batch", {
-            ...{ as: ada, body: { statements }, headers: { "idempotency-key": key } },
+            as: ada,
+            body: { statements },
+            headers: { "idempotency-key": key },
           }),
       ]) {
         const key = `${"'\"; -- ".repeat(30)}${send.length}`.padEnd(255, "~")

@@ -285,7 +285,7 @@ function defineOrder(suite: ApiSuite) {
   test("shows a run by its end only when late records of others have been written", async () => {
     const ada = await addUser()
     const ran = await val(ada)
-    // It ends in the future, however slow the machine is.
+    // The run ends in the future, however slow the machine is.
     const soon = await run(ran, { startedAt: Date.now(), endedAt: Date.now() + 3_600_000 })
     await run(ran, { startedAt: noon })
     expect(await placesOf(suite, ada, "order_by=end_time", [soon])).toEqual([-1])
@@ -336,7 +336,10 @@ function defineFilters(suite: ApiSuite) {
       }),
     ).toEqual(
       files.map(({ id, branchId, path, type, links }) => [
-        ...[`api ${path}`, type, id, branchId],
+        `api ${path}`,
+        type,
+        id,
+        branchId,
         links.endpoint,
       ]),
     )
@@ -444,7 +447,9 @@ async function withFiles({ call, addUser, run, val }: ApiSuite) {
     const version = branchId === home.id ? 2 : 0
     runs.push(
       await run(home, {
-        ...{ startedAt: noon + index, version, logs: [line(index, String(index))] },
+        startedAt: noon + index,
+        version,
+        logs: [line(index, String(index))],
         file: { id, path, since, branchId, branchName: "", isEntry: false },
       }),
     )

@@ -51,7 +51,7 @@ describeEachDatabase("two servers on one database", (open) => {
     })
     let id = ""
     await waitUntil(async () => {
-      // It never returns: a response says why it was not started.
+      // The run never returns: a response says why it was not started.
       if (ended) throw new Error(`the run does not hang: ${ended.status} ${ended.text}`)
       const [run] = (await api.call("GET", "/v1/me/runs", { as: token })).json.data
       if (run === undefined) return false

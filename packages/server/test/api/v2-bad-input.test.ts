@@ -304,7 +304,8 @@ function defineBadInput(suite: ApiSuite, isWhole: boolean): void {
           }),
         ({ ada, valId }) =>
           call("POST", `/v1/vals/${valId}/versions`, {
-            ...{ as: ada, body: JSON.stringify({ code: text }) },
+            as: ada,
+            body: JSON.stringify({ code: text }),
           }),
         ({ ada, valId }) =>
           call("PUT", `/v1/vals/${valId}`, { as: ada, body: JSON.stringify({ readme: text }) }),
@@ -337,7 +338,8 @@ function defineBadInput(suite: ApiSuite, isWhole: boolean): void {
           const changed = await put(ada, valId, "a.ts", { content: `${times.length}` })
           times.push(expectStatus(changed, 200).json.updatedAt)
           const saved = await call("POST", `/v1/vals/${valId}/versions`, {
-            ...{ as: ada, body: { code: `${times.length} through v1` } },
+            as: ada,
+            body: { code: `${times.length} through v1` },
           })
           expectStatus(saved, 201)
           const [file] = await listAll(valId)

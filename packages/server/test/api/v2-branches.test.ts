@@ -52,8 +52,12 @@ function defineCreate(suite: ApiSuite): void {
   test("is a copy of the newest files of main, at version 0, with every key", async () => {
     const { ada, made, path, branch, list } = await openBranch(suite)
     expect(branch).toEqual({
-      ...{ id: branch.id, name: "try", version: 0, forkedBranchId: made.id },
-      ...{ createdAt: time, updatedAt: time },
+      id: branch.id,
+      name: "try",
+      version: 0,
+      forkedBranchId: made.id,
+      createdAt: time,
+      updatedAt: time,
       links: {
         self: `${testBaseUrl}${path}/${branch.id}`,
         html: `${testBaseUrl}/x/${ada.username}/${made.name}/branch/try`,
@@ -193,7 +197,8 @@ function defineFiles(suite: ApiSuite): void {
       "main.tsx",
     ])
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toMatchObject({
-      ...{ code: "main", version: 2 },
+      code: "main",
+      version: 2,
     })
   })
 
@@ -210,7 +215,8 @@ function defineFiles(suite: ApiSuite): void {
     const { ada, made, files, branch } = await openBranch(suite)
     const write = (index: number) =>
       call("POST", `${files}?path=f${index}.txt&branch_id=${index % 2 ? branch.id : made.id}`, {
-        ...{ as: ada, body: { type: "file", content: "" } },
+        as: ada,
+        body: { type: "file", content: "" },
       })
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => write(index)))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))

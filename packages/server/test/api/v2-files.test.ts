@@ -50,7 +50,14 @@ async function openFolder(suite: ApiSuite, privacy = "public") {
       call(method, `${path}?${toQuery(query)}`, { as, ...(body && { body }) })
   const post = send("POST")
   const folder = {
-    ...{ ada, id, name, path, post, put: send("PUT"), get: send("GET"), delete: send("DELETE") },
+    ada,
+    id,
+    name,
+    path,
+    post,
+    put: send("PUT"),
+    get: send("GET"),
+    delete: send("DELETE"),
     write: async (filePath: string, content = "", type = "file"): Promise<FileView> =>
       expectStatus(await post({ path: filePath }, { type, content }), 201).json,
     async list(query: Readonly<Record<string, string | number | boolean>> = {}) {
@@ -76,7 +83,11 @@ function defineList(suite: ApiSuite): void {
     const made = await write("src/lib.ts", "export default 1", "script")
     const base = `${testBaseUrl}/x/${ada.username}/${name}`
     expect((await list())[1]).toEqual({
-      ...{ id: made.id, name: "lib.ts", path: "src/lib.ts", type: "script", version: 1 },
+      id: made.id,
+      name: "lib.ts",
+      path: "src/lib.ts",
+      type: "script",
+      version: 1,
       updatedAt: time,
       links: {
         self: `${testBaseUrl}/v2/files/${made.id}`,
@@ -261,7 +272,9 @@ function defineUpdate(suite: ApiSuite): void {
       expect(expectStatus(await put({ path: "a.ts" }, body), 200).json).toEqual(made)
     expect(await version()).toBe(1)
     expect(expectStatus(await put({ path: "a.ts" }, { type: "http" }), 200).json).toMatchObject({
-      ...{ id: made.id, type: "http", version: 2 },
+      id: made.id,
+      type: "http",
+      version: 2,
     })
   })
 
@@ -549,8 +562,22 @@ function defineBadInput(suite: ApiSuite): void {
     const { post, put, get, delete: remove, content, change, version } = await openFolder(suite)
     const deep = Array.from({ length: limits.filePathLevelsMax + 1 }, () => "d").join("/")
     for (const path of [
-      ...["..", "a/../b", "./a", "a/.", "/a", "a/", "a//b", "a\\b", "a\0b", "a\nb", "é", "a b"],
-      ...["a?b", "a%2Fb", "x".repeat(limits.fileNameCharsMax + 1), deep],
+      "..",
+      "a/../b",
+      "./a",
+      "a/.",
+      "/a",
+      "a/",
+      "a//b",
+      "a\\b",
+      "a\0b",
+      "a\nb",
+      "é",
+      "a b",
+      "a?b",
+      "a%2Fb",
+      "x".repeat(limits.fileNameCharsMax + 1),
+      deep,
       `${"a/".repeat(10)}${"y".repeat(80)}/`.repeat(6),
     ]) {
       const file = { type: "file", content: "" }
@@ -645,12 +672,16 @@ function defineFirst(suite: ApiSuite): void {
   test("shows a val without files", async () => {
     const { ada, id } = await openFolder(suite)
     expect(expectStatus(await call("GET", `/v1/vals/${id}`), 200).json).toMatchObject({
-      ...{ version: 0, code: "", readme: null, type: "script" },
+      version: 0,
+      code: "",
+      readme: null,
+      type: "script",
     })
     const lists = ["/v1/me/vals", `/v1/users/${ada.id}/vals`, "/v1/vals"]
     for (const path of lists)
       expect(expectStatus(await call("GET", path, { as: ada }), 200).json.data[0]).toMatchObject({
-        ...{ id, code: "" },
+        id,
+        code: "",
       })
     expect((await call("GET", `/v1/vals/${id}/versions`)).json.data).toMatchObject([
       { version: 0, code: "" },
@@ -694,10 +725,14 @@ function defineFirst(suite: ApiSuite): void {
     expect(files[1].id).toBe(id)
     await call("PUT", `${path}?path=main.tsx`, { as: ada, body: { name: "app.ts" } })
     await call("POST", `${path}?path=main.tsx`, {
-      ...{ as: ada, body: { type: "script", content: "2" } },
+      as: ada,
+      body: { type: "script", content: "2" },
     })
     expect((await call("GET", `/v1/vals/${id}`)).json).toMatchObject({
-      ...{ version: 3, code: "1", type: "http", readme: "# Hello" },
+      version: 3,
+      code: "1",
+      type: "http",
+      readme: "# Hello",
     })
     expectStatus(
       await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "3" } }),
@@ -717,7 +752,8 @@ function defineFirst(suite: ApiSuite): void {
     await write("a.txt")
     expectStatus(
       await call("POST", `/v1/vals/${id}/versions`, {
-        ...{ as: ada, body: { code: "1", readme: "# Hi" } },
+        as: ada,
+        body: { code: "1", readme: "# Hi" },
       }),
       201,
     )
@@ -774,7 +810,8 @@ function defineFirst(suite: ApiSuite): void {
       expect((await call("GET", `/${version}/vals/${id}`)).json.description).toBe("counts things")
     expectStatus(await put(""), 204)
     expect((await call("GET", `/v1/vals/${id}`)).json).toMatchObject({
-      ...{ description: null, version: 0 },
+      description: null,
+      version: 0,
     })
     expect(refusalOf(await put("x".repeat(65)))).toEqual([400, "invalid_request"])
   })

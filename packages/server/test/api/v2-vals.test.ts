@@ -23,7 +23,10 @@ function defineCreate(suite: ApiSuite): void {
     const body = { name: "my-val", privacy: "unlisted", description: "counts" }
     const { json } = expectStatus(await create(suite, ada, body), 201)
     expect(json).toEqual({
-      ...{ ...body, id: json.id, imageUrl: null, createdAt: time },
+      ...body,
+      id: json.id,
+      imageUrl: null,
+      createdAt: time,
       author: { id: ada.id, type: "user", username: ada.username },
       links: {
         self: `${testBaseUrl}/v2/vals/${json.id}`,

@@ -80,8 +80,14 @@ describeApi(
       const list = await call("GET", "/v1/me/webhooks", { as: ada })
       expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
       expect(one.json).toMatchObject({
-        ...{ url: receiver.url(made.path), targetVal: null, events: ["val.saved"], valId: null },
-        ...{ description: "mine", status: "active", droppedEvents: 0, failingSince: null },
+        url: receiver.url(made.path),
+        targetVal: null,
+        events: ["val.saved"],
+        valId: null,
+        description: "mine",
+        status: "active",
+        droppedEvents: 0,
+        failingSince: null,
         links: { self: `${testBaseUrl}/v1/me/webhooks/${made.id}` },
       })
       expect(idsOf(list)).toEqual([made.id])
@@ -190,10 +196,17 @@ describeApi(
         timestamp: expect.any(String),
         data: {
           change: "created",
-          ...{ branch: "main", version: 1, paths: ["main.tsx"], pathCount: 1 },
+          branch: "main",
+          version: 1,
+          paths: ["main.tsx"],
+          pathCount: 1,
           val: {
-            ...{ id: made.id, name: "watched", username: ada.username, version: 1 },
-            ...{ privacy: "public", type: "script" },
+            id: made.id,
+            name: "watched",
+            username: ada.username,
+            version: 1,
+            privacy: "public",
+            type: "script",
             links: {
               self: `${testBaseUrl}/v1/vals/${made.id}`,
               page: `${testBaseUrl}/u/${ada.username}/watched`,
@@ -325,8 +338,10 @@ describeApi(
       const failures = await subscribe(["run.failed"])
       const successes = await subscribe(["run.succeeded"])
       const failed = await run(mine, {
-        ...{ status: "failed", error: { name: "TypeError", message: "x is not a function" } },
-        ...{ accountId: bob.id, args: ["private"] },
+        status: "failed",
+        error: { name: "TypeError", message: "x is not a function" },
+        accountId: bob.id,
+        args: ["private"],
       })
       await suite.api.hamlet.stores.runs.record([failed])
       await run(mine, { status: "cancelled", error: { name: "Cancelled", message: "" } })
@@ -338,7 +353,10 @@ describeApi(
         type: "run.failed",
         data: {
           run: {
-            ...{ id: failed.id, status: "failed", source: "api", durationMs: 5 },
+            id: failed.id,
+            status: "failed",
+            source: "api",
+            durationMs: 5,
             error: { name: "TypeError", message: "x is not a function" },
             file: { id: mine.id, path: "main.tsx" },
             branch: { id: mine.id, name: "main" },
@@ -628,7 +646,11 @@ describeApi(
       const waiting = Array.from({ length: queuedMax }, newId)
       for (const run of waiting)
         await queueStore.enqueue({
-          ...{ ...later, id: run, valId: target.id, version: 1, accountId: ada.id },
+          ...later,
+          id: run,
+          valId: target.id,
+          version: 1,
+          accountId: ada.id,
         })
       expectStatus(await call("POST", `/v1/me/webhooks/${id}/test`, { as: ada }), 202)
       expect(await waitForDelivery(id, hasFailedOnce)).toMatchObject({
@@ -647,7 +669,8 @@ describeApi(
       const limit = async (runsPerMinute: number) =>
         expectStatus(
           await call("PUT", `/v1/users/${ada.id}/quotas`, {
-            ...{ as: suite.api.admin, body: { runsPerMinute } },
+            as: suite.api.admin,
+            body: { runsPerMinute },
           }),
           200,
         )

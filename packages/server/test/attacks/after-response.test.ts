@@ -84,7 +84,7 @@ describeAttacks("attacks/after-response", env, (getServer) => {
           expect.stringMatching(error),
         ])
       }
-      // It is the other run that would notice if it were taken for the one that is over.
+      // The other run would notice if it were taken for the one that has ended.
       const untouched = await other.end()
       expect([untouched.status, untouched.error, messagesOf(untouched)]).toEqual([
         "succeeded",

@@ -157,7 +157,7 @@ describeAttacks("attacks/control socket", { HAMLET_RUN_SECONDS_MAX: "20" }, (get
     getServer,
     "somebody tries to connect to a control socket after the guest has",
     async (server) => {
-      // It may have been idle for so long that it has ended.
+      // The neighbour's process may have been idle for so long that it has ended.
       await server.expectHealthy()
       const { folder } = await server.sandboxOf(server.neighbour)
       expect(existsSync(join(folder, "run", "control.sock"))).toBe(false)

@@ -321,7 +321,7 @@ describeAttacks("attacks/egress limits", env, (getServer) => {
         try { await (await fetch("${up}/pour")).arrayBuffer() } catch (error) { messages.push(error.message) }
       }
       return messages`)
-    // It runs out before a request, or in the middle of an answer.
+    // The allowance runs out before a request, or in the middle of an answer.
     const messages = got as readonly string[]
     expect(messages.length).toBeGreaterThan(5)
     const refusal =

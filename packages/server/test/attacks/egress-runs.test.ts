@@ -51,7 +51,7 @@ export default async function (request) {
         // A busy machine may not have a process to spare yet.
         await waitUntil(async () => (await server.request(val)).text === "fine")
         const count = () => outside.seen(`/chain${index}.`).length
-        // It would not be one that goes on if it did not even begin.
+        // A chain that has not even begun could not go on.
         await waitUntil(() => count() > 1)
         const last = await waitUntilStable(() => Math.min(count(), runsMax + 1), quietMs)
         expect(last).toBeLessThanOrEqual(runsMax)

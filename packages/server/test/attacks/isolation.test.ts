@@ -135,7 +135,7 @@ const walls: readonly Wall[] = [
             ),
         ),
       ).toEqual([])
-      // It is our own file: see "bubblewrap-command.ts".
+      // The file `passwd` is our own: see "bubblewrap-command.ts".
       expect(readdirSync(join(root, "etc"))).toEqual(["passwd"])
       const hidden = [
         "home",

@@ -55,7 +55,8 @@ describeAttacks("attacks/open-files", settings, (getServer) => {
     await server.request(val)
     const before = countFiles(server)
     expect(new Set(await runOften(server, val, 120))).toEqual(new Set(["200"]))
-    // Those that the val may keep, idle ones to the other server, and those of other probes.
+    // The other files are those that the val may keep, idle connections to the other server, and
+    // those of other probes.
     const others = filesMax + 40
     expect(countFiles(server) - before).toBeLessThan(egressLimits.keptMax + others)
   })

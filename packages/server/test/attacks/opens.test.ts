@@ -37,7 +37,8 @@ describeAttacks("attacks/opens", settings, (getServer) => {
     const [opened, refused, ms] = got as [number, number, number]
     expect(refused).toBeGreaterThan(0)
     expect(opened).toBeGreaterThan(0)
-    // Those that wait in the queue of the system when the socket is closed count as opened, too.
+    // Connections that wait in the queue of the system when the socket is closed count as opened,
+    // too.
     const queuedMax = 600
     const rounds = Math.ceil(ms / opensMs) + 1
     expect(opened).toBeLessThan(rounds * (opensMax + queuedMax))

@@ -54,7 +54,7 @@ describeAttacks("attacks/privacy", env, (getServer) => {
         code: `export default () => new Response("private answer")`,
         privacy: "private",
       })
-      // It has run, so its record exists.
+      // The val runs once, so that a record exists.
       const response = await server.request(val, {
         headers: { authorization: `Bearer ${server.ada.token}` },
       })

@@ -70,8 +70,13 @@ let count = 0
 
 /** The variables of every val, sorted. */
 const commonNames = [
-  ...["HAMLET_URL", "HAMLET_VAL", "HOME", "PATH", "TMPDIR"],
-  ...["VALTOWN_ENTRYPOINT", "VAL_TOWN_BASE_URL"],
+  "HAMLET_URL",
+  "HAMLET_VAL",
+  "HOME",
+  "PATH",
+  "TMPDIR",
+  "VALTOWN_ENTRYPOINT",
+  "VAL_TOWN_BASE_URL",
 ]
 
 describeAttacks("attacks/secrets and tokens", env, (getServer) => {
@@ -338,7 +343,10 @@ export default async () => {
         name: "SECRET",
         variable: "SECRET",
         code: "1 + 1",
-        ...{ branch_id: id, file_id: id, org_id: id, file_path: "main.tsx" },
+        branch_id: id,
+        file_id: id,
+        org_id: id,
+        file_path: "main.tsx",
       }
       const allowed = new Set(["val:read", "user:read", "run:read", undefined])
       // Routes that need no scope or a reading one: they sign in no user, end nothing and reveal

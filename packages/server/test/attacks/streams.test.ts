@@ -203,7 +203,7 @@ describeAttacks(
         await call(0, 20)
         const before = { bytes: readResidentBytes(pid), files: countOpenFiles(pid) }
         await call(20, valsCalled)
-        // Those that make room for others take a moment to end.
+        // Processes that make room for others take a moment to end.
         await waitUntil(async () => listSandboxes(pid).length <= 8)
         await waitUntil(() => countOpenFiles(pid) - before.files < 20)
         expect(readResidentBytes(pid) - before.bytes).toBeLessThan(growthBytesMax)

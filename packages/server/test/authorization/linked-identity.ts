@@ -15,8 +15,12 @@ export async function addIdentity(
     { hash, expiresAt: at + 60_000 },
     1_000,
     {
-      ...{ id: newId(), at, action: "identity.link", details: {} },
-      ...{ actor: { userId, username }, subject: { id: userId, name: username } },
+      id: newId(),
+      at,
+      action: "identity.link",
+      details: {},
+      actor: { userId, username },
+      subject: { id: userId, name: username },
     },
   )
   return id

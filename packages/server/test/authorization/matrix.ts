@@ -75,7 +75,8 @@ async function findReadFaults(row: MatrixRow): Promise<readonly string[]> {
 }
 
 /**
- * Those who must be refused do it at once too: afterwards the owner must find everything as it was.
+ * All callers who must be refused send the request at once: afterwards the owner must find
+ * everything as it was.
  */
 async function findRefusalFaults(
   row: MatrixRow,

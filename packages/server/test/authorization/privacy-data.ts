@@ -78,7 +78,9 @@ export async function createPrivacyData(api: TestApi): Promise<PrivacyData> {
   const met = { adas: await meet(api, adas, bob), bobs: await meet(api, bobs, ada) }
   const hooks = [await createWebhook(api, ada), await createWebhook(api, bob)]
   return {
-    ...{ ada, bob, ...met },
+    ada,
+    bob,
+    ...met,
     webhookIds: hooks.map(({ id }) => id),
     deliveryIds: hooks.map(({ deliveryId }) => deliveryId),
   }

@@ -122,14 +122,16 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     dryRun: false,
     version: 1,
     // The sample has one file and no other branch.
-    ...{ file: "main.tsx", branch: "main" },
+    file: "main.tsx",
+    branch: "main",
     method: "POST",
     path: "/sample",
     headers: [["x-sample", "1"]],
     // There is a text already.
     bodyBase64: "",
     // The caller owns what it makes, and branches begin with main.
-    ...{ orgId: undefined, branchId: undefined },
+    orgId: undefined,
+    branchId: undefined,
     // The one scope that every token has which may create tokens at all.
     scopes: ["user:write"],
   }

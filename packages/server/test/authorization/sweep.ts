@@ -113,7 +113,8 @@ function toQueries(name: string, route: RouteDefinition, data: PrivacyData): rea
   const values: Readonly<Record<string, readonly string[]>> = {
     user_id: [data.ada.id, data.bob.id],
     path: ["", "main.tsx", "README.md"],
-    ...{ file: ["main.tsx", "README.md"], branch: ["main", "trial"] },
+    file: ["main.tsx", "README.md"],
+    branch: ["main", "trial"],
     recursive: ["true"],
     branch_id: vals.map((val) => `${val.id}&path=`),
     other_branch_id: vals.map((val) => val.id),

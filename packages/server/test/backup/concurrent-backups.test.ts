@@ -95,7 +95,7 @@ describeEachDatabase("GET /v1/backup", (open) => {
     const val = { as: bob, body: { name: "notes", code: "1" } }
     const { json } = await api.call("POST", "/v1/vals", val)
     mkdirSync(join(folder, bob.id))
-    // Of a val that is there, and of one that was deleted.
+    // One damaged database is of a val that is there, and one of a val that was deleted.
     for (const id of [json.id, Bun.randomUUIDv7()])
       writeFileSync(join(folder, bob.id, `${id}.db`), "this was one too".repeat(1_000))
     const checker = createBackupChecker()

@@ -134,7 +134,7 @@ describeEachDatabase("backup and restore", (open) => {
       { HAMLET_S3_URL: bucket.url },
       { bucket: place },
     )
-    // Of the account and of a val.
+    // The bucket has the objects of the account and of a val.
     expect(bucket.files.size).toBe(4)
     const forgetful = await openApi(target.open, { HAMLET_DATA_DIR: target.folder })
     apis.push(forgetful)

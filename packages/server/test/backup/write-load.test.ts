@@ -137,7 +137,7 @@ function startLoad(api: TestApi, ada: TestUser, bob: TestUser) {
     get writes() {
       return writes
     },
-    /** Of vals. */
+    /** How many versions of vals were written. */
     get versions() {
       return versions
     },

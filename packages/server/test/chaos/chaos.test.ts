@@ -111,6 +111,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // It has just ended by itself.
+    // The process has just ended by itself.
   }
 }

@@ -24,7 +24,9 @@ describeEachDatabase("a node that is paused for longer than its lease", (open) =
     if (fixture.url === undefined) return
     const start = (number: number, env = {}) =>
       fixture.start(["serve", "--data-dir", join(fixture.dataDir, String(number))], {
-        ...{ HAMLET_TOKEN: chosenToken, HAMLET_SECRET_KEY: key, ...env },
+        HAMLET_TOKEN: chosenToken,
+        HAMLET_SECRET_KEY: key,
+        ...env,
       })
     const connect = (baseUrl: string) => createClient({ baseUrl, token: chosenToken })
     // Two runs at a time: the third one is claimed, but gets no slot.
@@ -55,7 +57,7 @@ describeEachDatabase("a node that is paused for longer than its lease", (open) =
     await waitUntil(async () => (await survivor.getRun({ run_id: retried })).attempt === 2)
 
     paused.signal("SIGCONT")
-    // It comes back with other claims.
+    // The paused node comes back with other claims.
     const again = await enqueue(client, answering)
     expect(await untilEnded(client, again)).toMatchObject({ status: "succeeded", attempt: 1 })
     expect(await survivor.getRun({ run_id: started })).toMatchObject({ status: "crashed" })

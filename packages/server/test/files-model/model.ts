@@ -81,7 +81,9 @@ export function createVal(id: string, name: string, code: string | undefined): M
   const entry = { isOwn: true }
   if (code !== undefined)
     files.set("main.tsx", {
-      ...{ identity: entry, type: "script", text: code },
+      identity: entry,
+      type: "script",
+      text: code,
       state: { since: number, before: undefined },
     })
   const first = { files, entry: code === undefined ? undefined : entry }
@@ -260,7 +262,9 @@ export function viewOf({ files, entry: identity }: ModelVersion): ModelView {
   const readme = files.get("README.md")
   const type = entry?.type ?? "script"
   return {
-    ...{ entryPath, code: entry?.text ?? "", type: type === "file" ? "script" : type },
+    entryPath,
+    code: entry?.text ?? "",
+    type: type === "file" ? "script" : type,
     readme: readme?.text ?? null,
   }
 }
@@ -299,7 +303,8 @@ export function applySave(before: ModelVersion, save: ModelSave): Files | undefi
   const path = shown.entryPath ?? "main.tsx"
   if (isTyped || isCoded)
     changes.push({
-      ...{ path, content: isCoded ? (save.code ?? "") : shown.code },
+      path,
+      content: isCoded ? (save.code ?? "") : shown.code,
       ...(shown.entryPath === undefined ? { isNew: true } : {}),
       ...(isTyped ? { type: save.type } : shown.entryPath === undefined ? { type: "script" } : {}),
     })

@@ -36,8 +36,19 @@ export interface Chance {
 }
 
 const paths = [
-  ...["a", "b.ts", "a/b.ts", "a/c", "lib/x.ts", "lib/deep/y.ts", "lib"],
-  ...["main.ts", "main.tsx", "index.js", "README.md", "readme.md", "LIB/x.ts"],
+  "a",
+  "b.ts",
+  "a/b.ts",
+  "a/c",
+  "lib/x.ts",
+  "lib/deep/y.ts",
+  "lib",
+  "main.ts",
+  "main.tsx",
+  "index.js",
+  "README.md",
+  "readme.md",
+  "LIB/x.ts",
 ]
 const types: readonly FileType[] = ["file", "script", "http", "email"]
 const refusals = [400, 404, 409]
@@ -82,7 +93,9 @@ function chooseV1Save(chance: Chance, val: ModelVal): Step {
   const kind = chance.random()
   const send = (method: Step["method"], path: string, save: ModelSave, more: object, ok: number) =>
     toStep(
-      ...([val, main, applySave(currentOf(main), save)] as const),
+      val,
+      main,
+      applySave(currentOf(main), save),
       { method, path, body: { ...save, ...more }, statuses: [ok] },
       findSavedEntry,
     )
@@ -107,7 +120,10 @@ function chooseCreate(chance: Chance, val: ModelVal, branch: ModelBranch): Step 
       : { type: pick(chance, types), content: chooseText(chance) }
   const files = applyChanges(filesOf(branch), [{ path, isNew: true, ...body }])
   return toStep(val, branch, files, {
-    ...{ method: "POST", path: filesAt(val, branch, { path }), body, statuses: [201] },
+    method: "POST",
+    path: filesAt(val, branch, { path }),
+    body,
+    statuses: [201],
   })
 }
 
@@ -125,7 +141,9 @@ function chooseUpdate(chance: Chance, val: ModelVal, branch: ModelBranch): Step 
       ? {}
       : { name: toFileName(newPath), parent_path: parent === "" ? null : parent }
   return toStep(val, branch, files, {
-    ...{ method: "PUT", path: filesAt(val, branch, { path }), statuses: [200] },
+    method: "PUT",
+    path: filesAt(val, branch, { path }),
+    statuses: [200],
     body: { ...place, ...change },
   })
 }
@@ -166,8 +184,10 @@ function chooseMany(chance: Chance, val: ModelVal, branch: ModelBranch): Step {
   }
   if (changes.length === 0) return chooseCreate(chance, val, branch)
   return toStep(val, branch, isPossible ? files : undefined, {
-    ...{ method: "POST", path: `/v1/vals/${val.id}/files?branch_id=${branch.identity.id}` },
-    ...{ body: { changes }, statuses: [200] },
+    method: "POST",
+    path: `/v1/vals/${val.id}/files?branch_id=${branch.identity.id}`,
+    body: { changes },
+    statuses: [200],
   })
 }
 

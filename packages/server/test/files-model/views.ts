@@ -32,7 +32,10 @@ export function summarize(val: ModelVal): unknown {
   }
 }
 
-/** The same of the server. A val with its ids learns those of its new branches. */
+/**
+ * Which branches and versions the server shows of a val. A val with its ids learns those of its new
+ * branches.
+ */
 export async function readSummary(call: Call, val: ModelVal): Promise<unknown> {
   const branches = await get(call, `/v2/vals/${val.id}/branches?limit=100`)
   const versions = await listVersions(call, val)
@@ -77,11 +80,16 @@ export async function learnBranches(call: Call, val: ModelVal): Promise<void> {
   }
   const shown = data.map(
     (one: { id: string; name: string; version: number; forkedBranchId: string | null }) => ({
-      ...{ id: one.id, name: one.name, version: one.version, forkedBranchId: one.forkedBranchId },
+      id: one.id,
+      name: one.name,
+      version: one.version,
+      forkedBranchId: one.forkedBranchId,
     }),
   )
   const expected = val.branches.map((branch) => ({
-    ...{ id: branch.identity.id, name: branch.identity.name, version: newestOf(branch) },
+    id: branch.identity.id,
+    name: branch.identity.name,
+    version: newestOf(branch),
     forkedBranchId: branch.parent?.id ?? null,
   }))
   expect(shown).toEqual(expected)
@@ -91,7 +99,11 @@ async function compareV1(call: Call, val: ModelVal): Promise<void> {
   const main = mainOf(val)
   const { code, type, readme } = viewOf(currentOf(main))
   expect(await get(call, `/v1/vals/${val.id}`)).toMatchObject({
-    ...{ code, type, readme, version: newestOf(main), name: val.name },
+    code,
+    type,
+    readme,
+    version: newestOf(main),
+    name: val.name,
   })
   const listed = (await listVersions(call, val)).map((one) => [one.version, one.code])
   const expected = [...main.versions]
@@ -129,7 +141,11 @@ async function compareList(
   }
   const shown = data.map((one: Listed) => [one.path, one.type, one.id, one.version, one.updatedAt])
   const expected = [...files].map(([path, { type, identity, state }]) => [
-    ...[path, type, identity.id, state.since, state.updatedAt],
+    path,
+    type,
+    identity.id,
+    state.since,
+    state.updatedAt,
   ])
   expect([branch.identity.name, version, shown]).toEqual([branch.identity.name, version, expected])
   for (const { identity } of files.values()) {
@@ -187,7 +203,10 @@ async function compareDifference(call: Call, val: ModelVal, branch: ModelBranch)
   const oldest = Math.min(...branch.versions.keys())
   const path = `/v1/vals/${val.id}/branches/${branch.identity.id}/diff?version=${oldest}`
   const shown = (await get(call, path)).data.map((one: Record<string, unknown>) => [
-    ...[one.path, one.newPath, one.before, one.after],
+    one.path,
+    one.newPath,
+    one.before,
+    one.after,
   ])
   const isFile = ([, { type }]: readonly [string, ModelFile]) => type !== "directory"
   const before = [...(branch.versions.get(oldest)?.files ?? [])].filter(isFile)

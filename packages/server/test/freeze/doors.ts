@@ -52,5 +52,5 @@ export const databaseDoors: readonly Door[] = [
   ...responseDoors,
 ]
 
-/** Those that need a libSQL server. */
+/** The names of doors that need a libSQL server. */
 export const libsqlDoorNames: ReadonlySet<string> = new Set(libsqlDoors.map(({ name }) => name))

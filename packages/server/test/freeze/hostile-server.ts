@@ -1,7 +1,7 @@
 import { smallValues } from "./worst-values.ts"
 
 const megabyte = 1_048_576
-/** Of a response in chunks of one byte. */
+/** Chunks of a response, each of one byte. */
 const pieces = 200_000
 
 /** A server outside that answers everything with as much as it can. */

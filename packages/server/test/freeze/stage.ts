@@ -28,7 +28,7 @@ export interface OpenStage extends Stage, AsyncDisposable {
 /** What a suite of its own sets on top. */
 interface StageOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Of every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** The address at which others reach the server outside, whose own it is given. */
   readonly toOutsideUrl?: (url: string) => Promise<string>
@@ -64,7 +64,7 @@ export async function openStage(
     HAMLET_NPM_REGISTRY: outside.url,
     // With SQLite, users' databases are files, and other doors are about them.
     ...(fixture.url === undefined ? {} : toLibsqlSettings(outside.url + libsqlPath)),
-    // Of its two protocols, the one whose responses are parsed.
+    // The protocol of OTLP whose responses are parsed.
     OTEL_EXPORTER_OTLP_ENDPOINT: outside.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     ...env,
@@ -73,14 +73,21 @@ export async function openStage(
   const { hamlet, baseUrl } = await fixture.serve(settings, program)
   const client = createClient({ baseUrl, token: chosenToken })
   const ownHeaders = {
-    ...{ authorization: `Bearer ${chosenToken}`, "content-type": "application/json" },
+    authorization: `Bearer ${chosenToken}`,
+    "content-type": "application/json",
     ...headers,
   }
   const send = createSend(baseUrl, ownHeaders)
   await addData(fixture, client)
   const { id: valId } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
   return {
-    ...{ client, valId, smtpPort, metricsPort, outside, send, pid: hamlet.pid },
+    client,
+    valId,
+    smtpPort,
+    metricsPort,
+    outside,
+    send,
+    pid: hamlet.pid,
     headers: ownHeaders,
     host: new URL(baseUrl).host,
     run: (name) => send({ method: "POST", path: `/v1/run/ada.${name}`, body: "{}" }),
@@ -139,8 +146,14 @@ async function addLargeVals(fixture: ServerFixture, ownerId: string): Promise<vo
     const add = (name: string, code: string) =>
       vals.create(
         {
-          ...{ id: Bun.randomUUIDv7(), ownerId, ownerName: "ada", name, readme: null },
-          ...{ privacy: "public", type: "script", source: { code, imports: [] } },
+          id: Bun.randomUUIDv7(),
+          ownerId,
+          ownerName: "ada",
+          name,
+          readme: null,
+          privacy: "public",
+          type: "script",
+          source: { code, imports: [] },
         },
         Date.now(),
       )

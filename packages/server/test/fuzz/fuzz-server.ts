@@ -212,28 +212,22 @@ async function addRun(
   const at = 1_700_000_000_000
   await api.hamlet.stores.runs.record([
     {
-      ...{
-        id,
-        valId: val.id,
-        version: val.version,
-        accountId: account.id,
-        ownerId: owner.id,
-        parentId: null,
-        source: "api",
-        status: "failed",
-      },
-      ...{
-        startedAt: at,
-        endedAt: at + 5,
-        error: { name: "Error", message: "no" },
-        request: null,
-        args: [1],
-        returnValue: null,
-      },
-      ...{
-        logs: [{ at: new Date(at).toISOString(), level: "log", message: "hello" }],
-        logsTruncated: false,
-      },
+      id,
+      valId: val.id,
+      version: val.version,
+      accountId: account.id,
+      ownerId: owner.id,
+      parentId: null,
+      source: "api",
+      status: "failed",
+      startedAt: at,
+      endedAt: at + 5,
+      error: { name: "Error", message: "no" },
+      request: null,
+      args: [1],
+      returnValue: null,
+      logs: [{ at: new Date(at).toISOString(), level: "log", message: "hello" }],
+      logsTruncated: false,
     },
   ])
   return id

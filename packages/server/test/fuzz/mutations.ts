@@ -55,7 +55,7 @@ const brokenSegments =
 const pathDamage: fc.Arbitrary<Mutation> = fc.oneof(
   replaceSegment(hostileOrLongText.map(encodeSegment)),
   replaceSegment(fc.constantFrom("", ...brokenSegments)),
-  // The same address, written otherwise.
+  // The path keeps its meaning, and is written otherwise.
   fc
     .nat()
     .map(

@@ -87,7 +87,8 @@ export function validPlan(operation: Operation): fc.Arbitrary<Plan> {
 }
 
 /**
- * Of a path with a val and a run, the run's val: of two that were taken by chance, hardly any fit.
+ * Gives a path with a val and a run the run's val: of two that were taken by chance, hardly any
+ * fit.
  */
 function ofOneRun(
   { path }: Operation,

@@ -26,8 +26,8 @@ export function mark(kind: string, field = "id"): fc.Arbitrary<string> {
 }
 
 /**
- * The same, but mostly of the one thing that the request is about, whose number a plan puts in
- * place of the star.
+ * A mark that stands mostly for the one thing that the request is about, whose number a plan puts
+ * in place of the star.
  */
 function focusMark(kind: string, field = "id"): fc.Arbitrary<string> {
   return fc.oneof(
@@ -102,7 +102,7 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   const kind = kinds[name]
   if (kind !== undefined)
     return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
-  // Those of others, and of nothing, are ignored.
+  // Ids of other users' things, and of nothing, are ignored.
   if (name === "ids") return fc.uuid()
   if (name === "trace_ids") return fc.uuid().map((id) => id.replaceAll("-", ""))
   if (name === "delivery_id") return focusMark("webhook", "delivery")
@@ -114,7 +114,7 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   // What is run: the entry file of the only branch of most vals.
   if (name === "branch") return fc.constantFrom("main", "Main", "draft")
   if (name === "file") return fc.constantFrom("main.tsx", "main.tsx", "main.tsx", "lib/a.ts", "lib")
-  // Of a file, without its directory.
+  // The name of a file, without its directory.
   if (name === "name" && schema.maxLength === limits.filePathCharsMax)
     return fc.constantFrom("main.tsx", "lib", "c.txt")
   if (schema.maxLength === limits.filePathCharsMax)
@@ -259,10 +259,16 @@ const emailAddresses = fc.oneof(emailAddress, fc.array(emailAddress, { maxLength
 /** An email: which texts are one line, JSON Schema is not told. */
 export const validEmail: fc.Arbitrary<object> = fc.record(
   {
-    ...{ to: emailAddresses, cc: emailAddresses, bcc: emailAddresses, from: emailAddress },
-    ...{ replyTo: emailAddresses, replyToList: emailAddresses },
-    ...{ subject: fc.constantFrom("", "Hello", "é".repeat(998)), text: text(0, 200) },
-    ...{ html: text(0, 200), headers: fc.constantFrom({}, { "X-A": "1" }) },
+    to: emailAddresses,
+    cc: emailAddresses,
+    bcc: emailAddresses,
+    from: emailAddress,
+    replyTo: emailAddresses,
+    replyToList: emailAddresses,
+    subject: fc.constantFrom("", "Hello", "é".repeat(998)),
+    text: text(0, 200),
+    html: text(0, 200),
+    headers: fc.constantFrom({}, { "X-A": "1" }),
     attachments: fc.array(
       fc.record({ content: fc.base64String(), filename: fc.constantFrom("a.txt", "é.pdf") }),
       { maxLength: 3 },
@@ -280,12 +286,12 @@ const webhookSettings = {
 const webhookTarget = fc.oneof(
   fc.record({
     url: fc.constantFrom(
-      ...["https://receiver.invalid/", "http://[2001:db8::1]:8080/?a=b", "HTTP://x.invalid/%00"],
-      ...[
-        "http://127.0.0.1:9/",
-        "https://xn--nxa.invalid/",
-        `https://x.invalid/${"y".repeat(1_900)}`,
-      ],
+      "https://receiver.invalid/",
+      "http://[2001:db8::1]:8080/?a=b",
+      "HTTP://x.invalid/%00",
+      "http://127.0.0.1:9/",
+      "https://xn--nxa.invalid/",
+      `https://x.invalid/${"y".repeat(1_900)}`,
     ),
   }),
   fc.record({ targetValId: focusMark("val") }),
@@ -306,8 +312,11 @@ export const validWebhookChange: fc.Arbitrary<object> = fc.oneof(
 export const validTestEmail: fc.Arbitrary<object> = fc.oneof(
   fc.record(
     {
-      ...{ from: emailAddress, cc: emailAddresses, subject: fc.constantFrom("", "é".repeat(998)) },
-      ...{ text: text(0, 200), html: text(0, 200) },
+      from: emailAddress,
+      cc: emailAddresses,
+      subject: fc.constantFrom("", "é".repeat(998)),
+      text: text(0, 200),
+      html: text(0, 200),
       attachments: fc.array(
         fc.record({ content: fc.base64String(), filename: fc.constantFrom("a.txt", "é.pdf") }),
         { maxLength: 3 },
@@ -379,31 +388,25 @@ const soundSql = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.constantFrom(
-      ...[
-        "create table if not exists t (id integer primary key, a)",
-        "insert into t (a) values (1)",
-        "select * from t",
-        "select 1;",
-      ],
-      ...[
-        "insert into t (a) values (?) returning *",
-        "select :a",
-        "select ?1, @b",
-        "drop table t",
-        "delete from t",
-        "pragma table_info(t)",
-      ],
-      ...[
-        "attach 'x' as y",
-        "begin",
-        "commit",
-        "vacuum",
-        "selec",
-        "select 1; select 2",
-        ";",
-        "select load_extension('x')",
-        "pragma foreign_keys",
-      ],
+      "create table if not exists t (id integer primary key, a)",
+      "insert into t (a) values (1)",
+      "select * from t",
+      "select 1;",
+      "insert into t (a) values (?) returning *",
+      "select :a",
+      "select ?1, @b",
+      "drop table t",
+      "delete from t",
+      "pragma table_info(t)",
+      "attach 'x' as y",
+      "begin",
+      "commit",
+      "vacuum",
+      "selec",
+      "select 1; select 2",
+      ";",
+      "select load_extension('x')",
+      "pragma foreign_keys",
     ),
   },
   { weight: 2, arbitrary: text(1, 1_000_000) },

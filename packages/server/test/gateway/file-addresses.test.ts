@@ -20,7 +20,8 @@ describeEachDatabase("the addresses of files", (open) => {
   async function call(method: string, path: string, body?: object) {
     const { headers } = asAda()
     const response = await fixture.request(`127.0.0.1:${fixture.port}`, path, {
-      ...{ method, headers: { ...headers, "content-type": "application/json" } },
+      method,
+      headers: { ...headers, "content-type": "application/json" },
       ...(body && { body: JSON.stringify(body) }),
     })
     const text = await response.text()

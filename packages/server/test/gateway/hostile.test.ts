@@ -102,7 +102,7 @@ describe("a val cannot", () => {
       socket.on("close", () => clearInterval(more))
     }
     const { text, run } = await visitRaw(pour, { at: hasty })
-    // It is passed on as the stream that it is, until its time is up.
+    // The response is passed on as the stream that it is, until its time is up.
     expect(text.length).toBeGreaterThan(100_000)
     expect(run.status).toBe("timed_out")
   })

@@ -170,7 +170,8 @@ describeEachDatabase("addresses that were given out", (open) => {
     await folder.write("main.tsx", "http")
     fixture.runner.serve("ada/copy", () => new Response("copy"))
     const fork = await call("POST", `/v1/vals/${folder.id}/fork`, {
-      ...{ name: "copy", privacy: "public" },
+      name: "copy",
+      privacy: "public",
     })
     const copies = await openFiles(fork.id).list()
     const copy = copies.find(({ path }) => path === api.path)
@@ -217,7 +218,8 @@ describeEachDatabase("addresses that were given out", (open) => {
           if (!branch) return
           const on = `branch_id=${branch.id}`
           await send("POST", `${files}?path=${pick(paths)}&${on}`, {
-            ...{ type: pick(types), content: code() },
+            type: pick(types),
+            content: code(),
           })
           await send("DELETE", `${files}?path=${pick(paths)}&${on}`)
           await send("POST", `/v1/vals/${id}/branches/${branch.id}/merge`, {})

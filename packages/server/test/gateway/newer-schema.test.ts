@@ -17,7 +17,9 @@ const env = {
 }
 const json = { accept: "application/json", "content-type": "application/json" }
 const handshake = {
-  ...{ upgrade: "websocket", connection: "Upgrade", "sec-websocket-version": "13" },
+  upgrade: "websocket",
+  connection: "Upgrade",
+  "sec-websocket-version": "13",
   "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
 }
 
@@ -115,8 +117,13 @@ describeEachDatabase("a node whose database was migrated by a newer one", (open)
     // What its jobs would start.
     await elsewhere(database, (db) =>
       createQueueStore(db).enqueue({
-        ...{ id: Bun.randomUUIDv7(), valId: job.id, version: 1, accountId: ada.id },
-        ...{ source: "api", depth: 0, args: [] },
+        id: Bun.randomUUIDv7(),
+        valId: job.id,
+        version: 1,
+        accountId: ada.id,
+        source: "api",
+        depth: 0,
+        args: [],
       }),
     )
     const { schedules, queue } = fixture.hamlet.stores
@@ -126,7 +133,7 @@ describeEachDatabase("a node whose database was migrated by a newer one", (open)
     await expect(schedules.fireDue(1)).rejects.toMatchObject({ code })
     await expect(queue.claim(claim)).rejects.toMatchObject({ code })
     expect(counts).toEqual(before)
-    // It still reads.
+    // The old node still reads.
     expect((await fixture.request("missing")).status).toBe(404)
     expect((await send(`/v1/vals/${hello.id}`)).status).toBe(200)
     client.close()

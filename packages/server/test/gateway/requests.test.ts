@@ -204,11 +204,9 @@ describeSqlite("sendValRequest", (open) => {
     ])
       expect(names).not.toContain(name)
     expect(headers).toMatchObject({
-      ...{
-        host: `ada-echo.localhost:${fixture.port}`,
-        "content-length": "4",
-        "x-forwarded-for": "127.0.0.1",
-      },
+      host: `ada-echo.localhost:${fixture.port}`,
+      "content-length": "4",
+      "x-forwarded-for": "127.0.0.1",
     })
     expect(headers["x-hamlet-depth"]).toBeUndefined()
   })

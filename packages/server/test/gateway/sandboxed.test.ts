@@ -39,7 +39,7 @@ function define(): void {
       body,
     })
     expect(`${response.status} ${response.ok ? "" : await response.text()}`).toBe("200 ")
-    // It has a process from here on: a busy machine may not start one in time at first.
+    // The val has a process from here on: a busy machine may not start one in time at first.
     await waitUntil(async () => {
       const first = await visit(name)
       await first.body?.cancel()

@@ -80,13 +80,28 @@ function createOwnGateway(
   const { tokens, tokenUses, allowances, liveRuns, clock } = nouns
   const { programs, responses } = parts.runs
   return createGateway({
-    ...{ tokens, tokenUses, allowances, liveRuns, programs, responses, runner, limits },
-    ...{ vals: stores.vals, cipher: parts.cipher, newId: clock.newId, now: clock.now },
-    ...{ baseUrl: "http://localhost", valsDomain: "localhost" },
-    ...{ logRequest: undefined, hasAddressesInLog: false, refusals: new Counter() },
-    ...{ slowRequests: new SlowLog(undefined, () => {}), tracer: undefined },
+    tokens,
+    tokenUses,
+    allowances,
+    liveRuns,
+    programs,
+    responses,
+    runner,
+    limits,
+    vals: stores.vals,
+    cipher: parts.cipher,
+    newId: clock.newId,
+    now: clock.now,
+    baseUrl: "http://localhost",
+    valsDomain: "localhost",
+    logRequest: undefined,
+    hasAddressesInLog: false,
+    refusals: new Counter(),
+    slowRequests: new SlowLog(undefined, () => {}),
+    tracer: undefined,
     pageScript: () => Promise.reject(new Error("unused")),
-    ...{ schema: { assertKnown() {} }, onError: (error) => expect(error).toBeUndefined() },
+    schema: { assertKnown() {} },
+    onError: (error) => expect(error).toBeUndefined(),
   })
 }
 
@@ -253,7 +268,8 @@ describe("a WebSocket through the gateway", () => {
     )
     expect(response).toStartWith("HTTP/1.1 502 ")
     expect(await lastRun("keyless")).toMatchObject({
-      ...{ status: "failed", request: { status: 502 } },
+      status: "failed",
+      request: { status: 502 },
       error: { message: "The request is not a valid WebSocket handshake" },
     })
     expect(fixture.runner.taken.size).toBe(0)
@@ -292,15 +308,18 @@ describe("a WebSocket through the gateway", () => {
 
   test("of another account works while 33 clients of one val do not read", async () => {
     const limits = {
-      ...{ ...gatewayLimits, backlogBytesMax: 67_108_864 },
-      ...{ backlogBytesPerAccountMax: 4_194_304, backlogBytesTotalMax: 8_388_608 },
+      ...gatewayLimits,
+      backlogBytesMax: 67_108_864,
+      backlogBytesPerAccountMax: 4_194_304,
+      backlogBytesTotalMax: 8_388_608,
     }
     const gateway = createOwnGateway(limits)
     using server = Bun.serve({
       port: 0,
       fetch: (request, self) =>
         gateway.fetch(request, {
-          ...{ address: () => "", timeout() {} },
+          address: () => "",
+          timeout() {},
           upgrade: (options) => self.upgrade(request, options),
         }),
       websocket: createSocketHandlers(limits),
@@ -322,7 +341,10 @@ describe("a WebSocket through the gateway", () => {
     const { hamlet, bob, runner } = fixture
     const caller = { userId: bob.id, username: "bob", tokenId: "", scopes: new Set<never>() }
     await hamlet.nouns.vals.create(caller, {
-      ...{ name: "echo", code: "export default 1", privacy: "public", type: "http" },
+      name: "echo",
+      code: "export default 1",
+      privacy: "public",
+      type: "http",
     })
     runner.serve("bob/echo", () => new Response(), {
       message: (socket, message) => void socket.send(message),

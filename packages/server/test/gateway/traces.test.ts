@@ -42,11 +42,17 @@ describeSqlite("a request to a val with traces", (open) => {
     const spans = await fixture.spansOf(runId, 1)
     expect(spans).toHaveLength(1)
     expect(spans[0]).toMatchObject({
-      ...{ name: "val request", parentId: "", kind: 2, error: undefined },
+      name: "val request",
+      parentId: "",
+      kind: 2,
+      error: undefined,
       attributes: {
-        ...{ "http.request.method": "GET", "http.response.status_code": 200 },
-        ...{ "hamlet.val": "ada/hello", "hamlet.val.id": valId },
-        ...{ "hamlet.run.id": runId ?? "", "hamlet.run.status": "succeeded" },
+        "http.request.method": "GET",
+        "http.response.status_code": 200,
+        "hamlet.val": "ada/hello",
+        "hamlet.val.id": valId,
+        "hamlet.run.id": runId ?? "",
+        "hamlet.run.status": "succeeded",
       },
     })
     expect(traceparent).toBe(`00-${toTraceId(runId)}-${spans[0]?.spanId}-01`)
@@ -73,8 +79,11 @@ describeSqlite("a request to a val with traces", (open) => {
     await response.text()
     const [, rest] = await fixture.spansOf(runId, 2)
     expect(rest).toMatchObject({
-      ...{ name: "response", parentId: request?.spanId ?? "", kind: 1 },
-      ...{ start: request?.end ?? 0n, attributes: { "hamlet.run.status": "succeeded" } },
+      name: "response",
+      parentId: request?.spanId ?? "",
+      kind: 1,
+      start: request?.end ?? 0n,
+      attributes: { "hamlet.run.status": "succeeded" },
     })
   })
 

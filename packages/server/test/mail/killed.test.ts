@@ -25,7 +25,9 @@ describeEachDatabase("mail of a server that is killed while it sends", (open) =>
       const env = { HAMLET_SMTP_URL: sink.url, HAMLET_MAIL_DOMAIN: mailDomain }
       const { hamlet, baseUrl } = await fixture.serve(env)
       const { id } = await createClient({ baseUrl, token: chosenToken }).sendEmail({
-        ...{ to: "bob@example.org", subject: "Hello", text: "x" },
+        to: "bob@example.org",
+        subject: "Hello",
+        text: "x",
       })
       await waitUntil(() => sink.attempts === 1)
       hamlet.signal("SIGKILL")

@@ -102,7 +102,9 @@ describeMail("mail to a val", (suite) => {
     expect(await suite.send(message)).toStartWith("250")
     const [run] = await suite.runsOf(ada, id, 1)
     expect(run).toMatchObject({
-      ...{ source: "email", status: "succeeded", returnValue: "side: hello" },
+      source: "email",
+      status: "succeeded",
+      returnValue: "side: hello",
       file: { id: file.id, path: "side.ts" },
       branch: { id: branch.id, name: "trial" },
     })
@@ -231,7 +233,8 @@ function defineSenders(suite: MailSuite): void {
     const { domain, ada, val, message } = await open()
     suite.names.records.set(`s._domainkey.${domain}`, key)
     const composed = await createTransport({ streamTransport: true, buffer: true }).sendMail({
-      ...{ ...message, dkim: sign(domain) },
+      ...message,
+      dkim: sign(domain),
     })
     const send = async (added: string) => {
       const client = await SmtpClient.open(suite.port)

@@ -15,8 +15,8 @@ export interface ModelVersion {
   /** The vals that the code imports, as `username/name` in lower case. */
   readonly imports: readonly string[]
   /**
-   * Of these, those of other people that were there when it was saved: it goes on importing them,
-   * whatever they are called.
+   * The imported vals of other people that were there when the version was saved: it goes on
+   * importing them, also under other names.
    */
   readonly pins: ReadonlyMap<string, ModelVal>
   createdAt: string

@@ -78,12 +78,17 @@ export function forkVal(
   if (fields.name !== undefined && isTaken(fields.name)) return refuse(409, "name_taken")
   const free = version.imports.filter((address) => !version.pins.has(address))
   const val: ModelVal = {
-    ...{ id: "", owner: caller, createdAt: "", versionLast: 1 },
+    id: "",
+    owner: caller,
+    createdAt: "",
+    versionLast: 1,
     name: fields.name ?? (isTaken(original.name) ? "" : original.name),
     privacy: fields.privacy ?? "private",
     versions: [
       {
-        ...{ version: 1, type: version.type, readme: version.readme },
+        version: 1,
+        type: version.type,
+        readme: version.readme,
         code: original.owner === caller ? version.code : withOwner(version.code, original),
         imports: version.imports,
         pins: new Map([...findPins(model, caller, free), ...version.pins]),

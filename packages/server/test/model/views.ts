@@ -52,7 +52,9 @@ export function viewVal(
     branchCount: 1,
     forkedFrom: origin
       ? {
-          ...{ id: origin.val.id, name: origin.val.name, version: origin.version },
+          id: origin.val.id,
+          name: origin.val.name,
+          version: origin.version,
           author: viewAuthor(origin.val.owner),
         }
       : null,
@@ -103,7 +105,7 @@ export function viewSecret(secret: ModelSecret) {
   return { name: secret.name, hosts: secret.hosts }
 }
 
-/** The same of an answer: without the keys that the views leave out. */
+/** An item of an answer, without the keys that the views leave out. */
 export function withoutServersOwn(item: Record<string, unknown>): Record<string, unknown> {
   const {
     url: _url,

@@ -38,8 +38,15 @@ const sizes = {
 
 /** Kinds of ids, so that no two records share one. */
 const kinds = {
-  ...{ user: 1, val: 2, comment: 3, run: 4, token: 5, object: 6, email: 7 },
-  ...{ webhook: 8, delivery: 9 },
+  user: 1,
+  val: 2,
+  comment: 3,
+  run: 4,
+  token: 5,
+  object: 6,
+  email: 7,
+  webhook: 8,
+  delivery: 9,
 }
 
 /** The id of the n-th record of a kind. */
@@ -66,8 +73,10 @@ export async function createLargeDataSet(db: Database): Promise<void> {
     await db.write(() => runPartitions.drop("before"))
     await db.write(() =>
       runPartitions.add({
-        ...{ name: "half", isReserved: false },
-        ...{ from: idOf("run", 0), to: idOf("run", sizes.runs / 2) },
+        name: "half",
+        isReserved: false,
+        from: idOf("run", 0),
+        to: idOf("run", sizes.runs / 2),
       }),
     )
   }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Database, Script } from "../../src/storage/database/database.ts"
 import { type Statement, type Statements, sql } from "../../src/storage/database/sql.ts"
 
-/** The same database, which tells of every statement that it is given. */
+/** The database `db`, which tells of every statement that it is given. */
 export function recording(db: Database, onStatement: (statement: Statement) => void): Database {
   return {
     ...db,

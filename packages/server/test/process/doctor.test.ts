@@ -237,7 +237,12 @@ describe("hamlet doctor explains how to repair", () => {
     mkdirSync(fixture.dataDir, { mode: 0o700 })
     if (isRoot) chownSync(fixture.dataDir, nobody, nobody)
     const { port, "data folder": folder } = await examine(fixture, [
-      ...["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"],
+      "--host",
+      "192.0.2.1",
+      "--port",
+      "8123",
+      "--isolation",
+      "deno",
     ])
     expect(port).toMatchObject({
       status: "failure",

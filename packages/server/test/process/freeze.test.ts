@@ -50,7 +50,7 @@ describeEachDatabase("process/freeze", (open) => {
     chosen.test(door.name) && (fixture?.url === undefined || databaseDoors.includes(door))
 
   test("a pause that is a bit too long is a problem, whenever it begins", async () => {
-    // It cannot differ between the databases.
+    // Pauses of the process cannot differ between the databases.
     if (fixture?.url !== undefined) return
     const stage = getStage()
     const countPauses = async () =>
@@ -84,12 +84,13 @@ describeEachDatabase("process/freeze", (open) => {
   ])(
     "responses that vals leave %s keep few descriptors",
     async (path, descriptorsMax) => {
-      // It cannot differ between the databases.
+      // The number of descriptors cannot differ between the databases.
       if (fixture?.url !== undefined) return
       const stage = getStage()
       const leave = () =>
         stage.send({
-          ...{ method: "POST", path: "/v1/run/ada.leavesUnread" },
+          method: "POST",
+          path: "/v1/run/ada.leavesUnread",
           body: JSON.stringify({ args: [`${stage.outside.url}/${path}`] }),
         })
       // A busy machine may not start the process in time at first.

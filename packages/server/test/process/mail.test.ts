@@ -42,7 +42,8 @@ describeEachDatabase("hamlet serve, killed while it sends mail,", (open) => {
       await endClaims(fixture)
 
       const after = createClient({
-        ...{ baseUrl: (await fixture.serve(env)).baseUrl, token: chosenToken },
+        baseUrl: (await fixture.serve(env)).baseUrl,
+        token: chosenToken,
       })
       const list = async () => (await after.listMyEmails({ limit: 100 })).data
       await waitUntil(async () => (await list()).every(({ status }) => status === "sent"))

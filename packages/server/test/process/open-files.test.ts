@@ -91,7 +91,7 @@ describe("process/open-files", () => {
         await open(count % 2 === 0 ? "" : "GET /metrics HTTP/1.1\r\n", metricsPort)
       expect(countDescriptors(pid)).toBeLessThan(filesMax / 2)
       expect((await getMe()).status).toBe(200)
-      // Those that are open send no request in time, and then others have room.
+      // Open connections send no request in time, and then others have room.
       const read = () => fetch(`http://127.0.0.1:${metricsPort}/metrics`).catch(() => undefined)
       await waitUntil(async () => (await read())?.status === 200)
     },

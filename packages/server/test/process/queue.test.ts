@@ -41,7 +41,9 @@ describeEachDatabase("hamlet serve, killed with runs in its queue,", (open) => {
         attempt: 1,
       })
       expect(await untilEnded(after, claimed)).toMatchObject({
-        ...{ status: "succeeded", returnValue: 42, attempt: 1 },
+        status: "succeeded",
+        returnValue: 42,
+        attempt: 1,
       })
     },
     testMsMax,
@@ -89,7 +91,8 @@ describePostgres("several nodes with one queue", (open) => {
       const token = { ...patient, HAMLET_TOKEN: chosenToken, HAMLET_SECRET_KEY: key }
       const start = (number: number, env = {}) =>
         fixture.start(["serve", "--data-dir", join(fixture.dataDir, String(number))], {
-          ...{ ...token, ...env },
+          ...token,
+          ...env,
         })
       const victim = start(1, { HAMLET_RUNS_PER_ACCOUNT_MAX: "2" })
       const client = createClient({ baseUrl: await victim.listening(), token: chosenToken })

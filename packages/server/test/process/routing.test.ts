@@ -28,7 +28,10 @@ if (postgres === undefined) notRun("nodes behind a proxy", "HAMLET_TEST_POSTGRES
 
 /** Enough that a proxy which divides them among two nodes gives some to both. */
 const count = 40
-/** Of vals that do not exist: each is answered with 404, and logged by the node that has done it. */
+/**
+ * Hosts of vals that do not exist: each is answered with 404, and logged by the node that has done
+ * it.
+ */
 const hosts = Array.from({ length: count }, (_, index) => toValHost(`missing${index}`))
 const apiPaths = Array.from({ length: count }, (_, index) => `/v1/nowhere/${index}`)
 

@@ -145,7 +145,7 @@ function endPolitely(pid: number): void {
   try {
     process.kill(pid, "SIGTERM")
   } catch {
-    // It has just ended by itself.
+    // The process has just ended by itself.
   }
 }
 

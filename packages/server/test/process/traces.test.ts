@@ -36,7 +36,9 @@ describePostgres("hamlet serve with traces", (open) => {
     const one = await fixture.serve({ ...otel, HAMLET_EGRESS_ALLOW: `127.0.0.1:${port}` })
     const client = createClient({ baseUrl: one.baseUrl, token: chosenToken })
     const inner = await client.createVal({
-      ...{ name: "inner", type: "http", privacy: "public" },
+      name: "inner",
+      type: "http",
+      privacy: "public",
       code: `export default async (request) => {
         const api = await fetch(Deno.env.get("HAMLET_URL") + "/v1/me?secret=${secret}", {
           headers: { authorization: "Bearer ${chosenToken}" } })
@@ -48,7 +50,9 @@ describePostgres("hamlet serve with traces", (open) => {
       }`,
     })
     const outer = await client.createVal({
-      ...{ name: "outer", type: "http", privacy: "public" },
+      name: "outer",
+      type: "http",
+      privacy: "public",
       code: `export default async (request) => {
         const response = await fetch("${inner.links.endpoint}/${secret}?secret=${secret}")
         return Response.json([request.headers.get("traceparent"), await response.json()])
@@ -94,7 +98,7 @@ describePostgres("hamlet serve with traces", (open) => {
       "hamlet",
       "node two",
     ])
-    // It may have ended on the other node.
+    // The run may have ended on the other node.
     const { returnValue } = await waitUntil(async () => {
       const found = await client.getRun({ run_id: run.id })
       return found.runEndAt !== null && found
@@ -106,7 +110,9 @@ describePostgres("hamlet serve with traces", (open) => {
     expect(receiver.spans.some((span) => span.traceId === "c".repeat(32))).toBe(false)
     const root = spans.find(({ parentId }) => parentId === "b7ad6b7169203331")
     expect(root).toMatchObject({
-      ...{ name: request, kind: 2, state: "vendor=x" },
+      name: request,
+      kind: 2,
+      state: "vendor=x",
       attributes: { "http.response.status_code": 200, "hamlet.val": "ada/outer" },
       resource: { "deployment.environment.name": "test" },
     })
@@ -130,7 +136,8 @@ describePostgres("hamlet serve with traces", (open) => {
     const [bucket, registry] = [new FakeBucket(), new FakeRegistry()]
     registry.publish("tiny", "1.0.0", { "index.js": "export default 7" }, { type: "module" })
     using peer = Bun.listen({
-      ...{ hostname: "127.0.0.1", port: 0 },
+      hostname: "127.0.0.1",
+      port: 0,
       socket: { data: (socket) => void socket.end("bye") },
     })
     try {
@@ -181,7 +188,8 @@ describePostgres("hamlet serve with traces", (open) => {
       expect(receiver.problems).toEqual([])
       for (const [name, paths] of Object.entries(expected)) expect(pathsOf(name)).toEqual(paths)
       expect(receiver.spans.find(({ name }) => name === "tcp")).toMatchObject({
-        ...{ kind: 3, error: undefined },
+        kind: 3,
+        error: undefined,
         attributes: { "server.address": "127.0.0.1", "server.port": peer.port },
       })
       expect(pathsOf("fetch")).toContain("resolve packages > fetch")

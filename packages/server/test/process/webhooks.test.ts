@@ -36,7 +36,9 @@ describeSqlite("hamlet serve with webhooks", (open) => {
     const target = await client.createVal({ code: "export default (event) => event" })
     const watched = await client.createVal({ code: "1" })
     const { id: webhook_id } = await client.createWebhook({
-      ...{ targetValId: target.id, events: ["val.saved"], valId: watched.id },
+      targetValId: target.id,
+      events: ["val.saved"],
+      valId: watched.id,
     })
     await client.updateVal({ val_id: watched.id, readme: "changed" })
     const delivery = await findDelivery(client, webhook_id, "delivered")
@@ -48,7 +50,8 @@ describeSqlite("hamlet serve with webhooks", (open) => {
     expect(run).toMatchObject({
       source: "api",
       returnValue: {
-        ...{ id: delivery.id, type: "val.saved" },
+        id: delivery.id,
+        type: "val.saved",
         data: { change: "version", val: { id: watched.id, name: watched.name } },
       },
     })
@@ -64,7 +67,9 @@ describeSqlite("hamlet serve with webhooks", (open) => {
     const client = createClient({ baseUrl, token: chosenToken })
     const looping = await client.createVal({ code: "export default () => 1" })
     const page = await client.createVal({
-      ...{ code: 'export default () => new Response("")', type: "http", privacy: "public" },
+      code: 'export default () => new Response("")',
+      type: "http",
+      privacy: "public",
     })
     const add = (valId: string, target: { targetValId: string } | { url: string }) =>
       client.createWebhook({ ...target, valId, events: ["run.succeeded"] })

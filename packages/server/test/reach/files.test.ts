@@ -81,8 +81,11 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
         },
       )
       expect(JSON.parse(await textOf(val))).toEqual([
-        ...[`<h1>Hä?</h1><script src="./routes/a.ts"></script>`, [0xc3, 0xa9], "p {}\n"],
-        ...["a!", "b"],
+        `<h1>Hä?</h1><script src="./routes/a.ts"></script>`,
+        [0xc3, 0xa9],
+        "p {}\n",
+        "a!",
+        "b",
       ])
     },
     msMax,
@@ -123,8 +126,14 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
       const name = (path: string) => `Cannot use ${path} for "lib/page.html", a file of the val: `
       const found = JSON.parse(await textOf(val))
       expect(found).toMatchObject({
-        ...{ mark: "one", text: "<p>é", bytes: 5, path: "<p>é", relative: "<p>é", node: "<p>é" },
-        ...{ buffer: "3c703ec3a9", callback: [null, "<p>é"] },
+        mark: "one",
+        text: "<p>é",
+        bytes: 5,
+        path: "<p>é",
+        relative: "<p>é",
+        node: "<p>é",
+        buffer: "3c703ec3a9",
+        callback: [null, "<p>é"],
         missing: 'NotFound: Cannot read "none.html": this version of the val has no such file',
         folder: 'NotFound: Cannot read "lib": this version of the val has no such file',
         outside: expect.stringContaining("Error: "),
@@ -240,13 +249,16 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
 
       const started = await run(val, { file: "jobs/a.ts", args: [1] })
       expect(started).toMatchObject({
-        ...{ status: "succeeded", returnValue: ["a", 1] },
-        ...{ val: { id: val.id, version: 2 }, file: { path: "jobs/a.ts" } },
+        status: "succeeded",
+        returnValue: ["a", 1],
+        val: { id: val.id, version: 2 },
+        file: { path: "jobs/a.ts" },
         branch: { id: val.id, name: "main" },
       })
       const draft = await run(val, { file: "jobs/a.ts", branch: "draft" })
       expect(draft).toMatchObject({
-        ...{ returnValue: "draft", val: { version: 1 } },
+        returnValue: "draft",
+        val: { version: 1 },
         file: { id: files.data[0].id, path: "jobs/a.ts" },
         branch: { id: branch.id, name: "Draft" },
       })
@@ -254,18 +266,24 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
       expect(copy).toMatchObject({ returnValue: ["a", 2], val: { name: val.name, version: 0 } })
       expect(await run(val, { branch: "draft" })).toMatchObject({ returnValue: "entry" })
       expect(await run(val, {})).toMatchObject({
-        ...{ returnValue: "entry", file: { id: val.id, path: "main.tsx" } },
+        returnValue: "entry",
+        file: { id: val.id, path: "main.tsx" },
       })
 
       const queued = await server.call("POST", `/v1/vals/${val.id}/runs`, {
-        ...{ as: server.ada, body: { file: "jobs/a.ts", branch: "draft" } },
+        as: server.ada,
+        body: { file: "jobs/a.ts", branch: "draft" },
         headers: { prefer: "respond-async" },
       })
       expect(await server.endedRun(queued.json.id, server.ada)).toMatchObject({
-        ...{ returnValue: "draft", branch: { name: "Draft" }, val: { version: 1 } },
+        returnValue: "draft",
+        branch: { name: "Draft" },
+        val: { version: 1 },
       })
       expect(await post(`/v1/runs/${draft.id}/replay`, {})).toMatchObject({
-        ...{ returnValue: "draft", branch: { name: "Draft" }, parentId: draft.id },
+        returnValue: "draft",
+        branch: { name: "Draft" },
+        parentId: draft.id,
       })
     },
     msMax,

@@ -78,7 +78,11 @@ async function addVals(db: Database): Promise<void> {
     yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
     for (const [index, id] of valIds.entries()) {
       yield* insertValRows({
-        ...{ id, ownerId: user, name: `val${index}`, privacy: "private", type: "interval" },
+        id,
+        ownerId: user,
+        name: `val${index}`,
+        privacy: "private",
+        type: "interval",
         code: "export default () => 1",
       })
     }

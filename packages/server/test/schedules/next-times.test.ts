@@ -151,7 +151,7 @@ function listTheirs(cron: string, tz: string, { from, until }: Window) {
     while (theirs.length < timesMax) theirs.push(parsed.next().getTime())
   } catch (error) {
     if (String(error).includes("Out of the time span")) return { theirs, isComplete: true }
-    // It gives up on an expression that is rarely due.
+    // The other parser gives up on an expression that is rarely due.
     if (!String(error).includes("loop limit")) throw error
   }
   return { theirs, isComplete: false }

@@ -32,7 +32,10 @@ export async function openLibsql(
   options: TestHomeOptions = {},
 ): Promise<TestHome & { readonly pool: LibsqlDatabases }> {
   const pool = new LibsqlDatabases({
-    ...{ server, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isolation: "auto" },
+    server,
+    bytesMax: 16 * 1024 * 1024,
+    msMax: 20_000,
+    isolation: "auto",
     homes: allHomes,
     onError: () => {},
     ...options,

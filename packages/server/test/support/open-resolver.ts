@@ -78,7 +78,9 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
       resolver.resolve({
         files: [{ path: "main.tsx", code }],
         config: readConfig("deno.json", JSON.stringify(denoJson)).config,
-        ...{ ownerId: "ada", local, signal: new AbortController().signal },
+        ownerId: "ada",
+        local,
+        signal: new AbortController().signal,
       }),
     async [Symbol.asyncDispose]() {
       await resolver.stop()

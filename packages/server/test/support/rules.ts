@@ -37,7 +37,7 @@ export interface TestRules extends AsyncDisposable {
   readonly nodeId: string
   readonly stores: ReturnType<typeof createTestStores>
   readonly nouns: ReturnType<typeof createTestNouns>
-  /** The same nouns with other parts. */
+  /** Creates the nouns with other parts. */
   createNouns(replaced: ReplacedParts): TestRules["nouns"]
   /** Adds a user with a token, by default with every scope. */
   addCaller(username: string, scopes?: readonly Scope[]): Promise<Caller>
@@ -75,7 +75,12 @@ export async function openRules(): Promise<TestRules> {
     createTestNouns(stores, clock, { nodeId: ownNode.id, ...replaced })
   const nouns = createNouns({})
   return {
-    ...{ db, clock, nodeId: ownNode.id, stores, nouns, createNouns },
+    db,
+    clock,
+    nodeId: ownNode.id,
+    stores,
+    nouns,
+    createNouns,
     async addCaller(username, scopes = allScopes) {
       const { user } = await nouns.users.create({ username, email: null })
       return { userId: user.id, username, tokenId: clock.newId(), scopes: new Set(scopes) }
@@ -124,7 +129,8 @@ function createTestNouns(
   const vals = createVals(valStore, sources, runner, lockfileWork, clock)
   const node = { nodeId, requestMsMax: 120_000, now: clock.now }
   return {
-    ...{ users, vals },
+    users,
+    vals,
     secrets: createSecrets(secretStore, cipher, runner, clock),
     idempotency: createIdempotency(idempotencyStore, cipher, node),
     tokens: createTokens(tokenStore, runTokens, now ? { ...clock, now } : clock),

@@ -13,8 +13,14 @@ export async function addUser(db: Database, username: string): Promise<string> {
   })
   await createUserStore(db).add(
     {
-      ...{ id, username, email: null, isEmailVerified: false, bio: null, profileImageUrl: null },
-      ...{ tier: null, createdAt: 1 },
+      id,
+      username,
+      email: null,
+      isEmailVerified: false,
+      bio: null,
+      profileImageUrl: null,
+      tier: null,
+      createdAt: 1,
     },
     record,
   )

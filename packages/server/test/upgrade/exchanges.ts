@@ -124,13 +124,18 @@ const runExchanges: Readonly<Record<string, Exchange>> = {
   async queue({ client }, reader, word, { worker: val_id }) {
     const { id: run_id } = await client.createRun({ val_id, args: [word] }, { respondAsync: true })
     expect(await untilEnded(reader.client, run_id)).toMatchObject({
-      ...{ status: "succeeded", returnValue: word, attempt: 1 },
+      status: "succeeded",
+      returnValue: word,
+      attempt: 1,
     })
   },
   async request(writer, reader, word) {
     const code = (it: string) => `export default () => new Response("${it} " + Deno.env.get("OWN"))`
     const { id: val_id } = await writer.client.createVal({
-      ...{ name: word, code: code("first"), type: "http", privacy: "public" },
+      name: word,
+      code: code("first"),
+      type: "http",
+      privacy: "public",
     })
     await writer.client.putValSecret({ val_id, name: "OWN", value: word })
     expect(await reader.requestVal(word)).toBe(`first ${word}`)

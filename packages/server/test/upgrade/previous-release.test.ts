@@ -25,7 +25,7 @@ const title = `nodes of ${version}`
 const testMsMax = 600_000
 
 if (!hasPreviousRelease())
-  // It cannot run in a tarball or a shallow clone, and CI may have one: not a failure there.
+  // The test cannot run in a tarball or a shallow clone, and CI may have one: not a failure there.
   test.skipIf(true)(`${title} (this copy has no commit ${commit})`, () => {})
 else if (hasLibsql(title))
   describePostgres(title, (open) => {
@@ -104,7 +104,8 @@ async function connect(node: HamletProcess, release: string): Promise<Peer> {
   const { port } = new URL(baseUrl)
   const ready = await fetch(`${baseUrl}/readyz`)
   expect({ status: ready.status, ...(await ready.json()) }).toMatchObject({
-    ...{ status: "ok", version: release },
+    status: "ok",
+    version: release,
   })
   return toPeer(baseUrl, (name) => `ada-${name}.localhost:${port}`)
 }

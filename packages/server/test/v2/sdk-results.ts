@@ -13,30 +13,38 @@ export function toResults({
   username,
 }: SdkAccount): Record<OperationName, unknown> {
   const user = expect.objectContaining({
-    ...{ id: userId, username, type: "user", links: { self: `${baseUrl}/v1/users/${userId}` } },
+    id: userId,
+    username,
+    type: "user",
+    links: { self: `${baseUrl}/v1/users/${userId}` },
   })
   const api = (pattern: string) => expect.stringMatching(new RegExp(`^${baseUrl}/${pattern}$`))
   const val = {
-    ...{ id: uuid, name: expect.any(String), description: null, imageUrl: null },
-    ...{ privacy: "private", createdAt: time, author: { id: userId, type: "user", username } },
+    id: uuid,
+    name: expect.any(String),
+    description: null,
+    imageUrl: null,
+    privacy: "private",
+    createdAt: time,
+    author: { id: userId, type: "user", username },
     links: { self: api("v2/vals/[^/]+"), html: api(`x/${username}/val_[0-9a-f]{8}`) },
   }
   const branch = {
-    ...{ id: uuid, name: "main", version: 0, createdAt: time, updatedAt: time },
-    ...{
-      forkedBranchId: null,
-      links: { self: api("v2/vals/.+/branches/[^/]+"), html: api("x/.+") },
-    },
+    id: uuid,
+    name: "main",
+    version: 0,
+    createdAt: time,
+    updatedAt: time,
+    forkedBranchId: null,
+    links: { self: api("v2/vals/.+/branches/[^/]+"), html: api("x/.+") },
   }
   const file = {
-    ...{
-      id: uuid,
-      name: "main.tsx",
-      path: "main.tsx",
-      type: "script",
-      version: 1,
-      updatedAt: time,
-    },
+    id: uuid,
+    name: "main.tsx",
+    path: "main.tsx",
+    type: "script",
+    version: 1,
+    updatedAt: time,
     links: {
       self: api("v2/files/[^/]+"),
       html: api(`x/${username}/.+`),
@@ -88,7 +96,10 @@ export function toResults({
       ["main.tsx", "script"],
     ],
     "PUT /v2/vals/{val_id}/files": expect.objectContaining({
-      ...{ name: "app.tsx", path: "app.tsx", type: "script", version: 2 },
+      name: "app.tsx",
+      path: "app.tsx",
+      type: "script",
+      version: 2,
     }),
     "DELETE /v2/vals/{val_id}/files": [],
     "GET /v2/vals/{val_id}/files/content": ["application/octet-stream", "1"],

@@ -19,11 +19,9 @@ export interface SdkServer {
 export async function openSdkServer(open: OpenDatabase): Promise<SdkServer> {
   const sink = await startMailSink()
   const loopback = await openLoopback(open, {
-    ...{
-      HAMLET_DATA_DIR_SHARED: "yes",
-      HAMLET_SMTP_URL: sink.url,
-      HAMLET_MAIL_DOMAIN: "mail.test",
-    },
+    HAMLET_DATA_DIR_SHARED: "yes",
+    HAMLET_SMTP_URL: sink.url,
+    HAMLET_MAIL_DOMAIN: "mail.test",
   })
   let accounts = 0
   return {

@@ -38,11 +38,15 @@ function define(): void {
     const code = (text: string) =>
       `export default () => { console.log("${text}"); console.error("oh"); return new Response("${text}") }`
     const main = await sdk.valFiles.create(val.id, {
-      ...{ path: "main.ts", type: "http", content: code("OK") },
+      path: "main.ts",
+      type: "http",
+      content: code("OK"),
     })
     const branch = await sdk.branches.create(val.id, { name: "other" })
     const other = await sdk.valFiles.update(val.id, {
-      ...{ path: "main.ts", branch_id: branch.id, content: code("other") },
+      path: "main.ts",
+      branch_id: branch.id,
+      content: code("other"),
     })
     expect(other.links.endpoint).not.toBe(main.links.endpoint as string)
     const since = new Date()
@@ -55,7 +59,9 @@ function define(): void {
     }
     expect(seen).toEqual(
       ["OK", "other"].map((text) => ({
-        ...{ path: "main.ts", type: "http", status: "200" },
+        path: "main.ts",
+        type: "http",
+        status: "200",
         request: expect.stringMatching(/^GET http:\/\/[^/]+\.localhost:\d+\/$/),
         headers: expect.objectContaining({ "x-custom-header": "foobar" }),
         lines: [`stdout: ${text}`, "stderr: oh"],

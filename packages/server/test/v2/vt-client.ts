@@ -24,7 +24,7 @@ export interface PushResult {
 export interface TailedRun {
   readonly path: string
   readonly type: ValFile["type"]
-  /** Of an http file. */
+  /** The request to an http file. */
   readonly request: string | undefined
   readonly status: string
   readonly headers: Readonly<Record<string, string>>
@@ -138,7 +138,7 @@ export class VtClient {
     await this.status(folder)
     const { id: toId } = await this.#findBranch(state.valId, branchName)
     const to = await this.sdk.branches.retrieve(state.valId, toId)
-    // It first looks what would change, with the number of the old branch for the new one.
+    // The client first looks what would change, with the number of the old branch for the new one.
     await this.#list(state.valId, from.id, from.version)
     for (const file of await this.#list(state.valId, to.id, state.version || to.version))
       if (file.type !== "directory")

@@ -8,7 +8,7 @@ const similarityMin = 0.5
 export interface ItemStatus {
   readonly kind: "created" | "modified" | "deleted" | "renamed" | "not_modified"
   readonly path: string
-  /** Of a renamed file. */
+  /** The former path of a renamed file. */
   readonly oldPath?: string
   readonly type: TextType | "directory"
   readonly content: string

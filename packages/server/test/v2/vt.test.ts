@@ -58,7 +58,9 @@ describeSqlite("v2: the official command line client, release 0.1.54", (open) =>
   const listFiles = ({ user, val, branchId }: Scene, version?: number) =>
     openVt(user)
       .sdk.valFiles.retrieve(val.id, {
-        ...{ path: "", recursive: true, branch_id: branchId },
+        path: "",
+        recursive: true,
+        branch_id: branchId,
         ...(version === undefined ? {} : { version }),
       })
       .toArray()
@@ -115,7 +117,9 @@ describeSqlite("v2: the official command line client, release 0.1.54", (open) =>
     test("downloads a val of 1,000 files, all at once", async () => {
       const { user, val } = await openScene()
       const changes = Array.from({ length: 1_000 }, (_, index) => ({
-        ...{ path: `d${index % 10}/f${index}.txt`, type: "file", content: `text ${index}` },
+        path: `d${index % 10}/f${index}.txt`,
+        type: "file",
+        content: `text ${index}`,
       }))
       const path = `/v1/vals/${val.id}/files`
       expectStatus(await loopback.api.call("POST", path, { as: user, body: { changes } }), 200)
@@ -574,6 +578,8 @@ function toLine({ kind, path, type }: ItemStatus): string {
 /** Lines of one millisecond, to both streams in turn. */
 function toLines(at: number, messages: readonly string[]): RunRecord["logs"] {
   return messages.map((message, index) => ({
-    ...{ at: new Date(at).toISOString(), message, level: index % 2 === 0 ? "log" : "error" },
+    at: new Date(at).toISOString(),
+    message,
+    level: index % 2 === 0 ? "log" : "error",
   }))
 }

@@ -40,7 +40,10 @@ export async function openWorstStage(
   const world = await buildWorld(stage.client, db, sizes).finally(() => db.stop())
   const other = await openOtherUser(stage)
   return {
-    ...{ stage, world, outside, other },
+    stage,
+    world,
+    outside,
+    other,
     async [Symbol.asyncDispose]() {
       await other[Symbol.asyncDispose]()
       relay[Symbol.dispose]()
@@ -53,12 +56,14 @@ async function openOtherUser({ client, host, pid }: Stage & { readonly pid: numb
   const [, port = ""] = host.split(":")
   const { token } = await client.createUser({ username: "bob" })
   const headers = {
-    ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
     [addressHeader]: addresses.other,
   }
   const save = async (name: string, code: string, type: "http" | "script") => {
     const response = await fetch(`http://${host}/v1/vals`, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       body: JSON.stringify({ name, code, type, privacy: "public" }),
     })
     const { id } = (await response.json()) as { readonly id: string }
@@ -68,7 +73,9 @@ async function openOtherUser({ client, host, pid }: Stage & { readonly pid: numb
     await save(`ordinary${number}`, `export const number = ${number}`, "script")
   await save("page", otherUserVal, "http")
   return new OtherUserProcess({
-    ...{ port: Number(port), pid, headers },
+    port: Number(port),
+    pid,
+    headers,
     valId: await save("changing", "export const number = 0", "script"),
     host: `bob-page.localhost:${port}`,
   })

@@ -62,15 +62,16 @@ const names: Readonly<Record<string, readonly string[]>> = {
 const surroundings: Readonly<Record<string, readonly string[]>> = {
   "nothing in particular": ["0.0.0.0", "0", "0x0", "00.0", "[::]", "[::ffff:0.0.0.0]"],
   "the metadata of a cloud": [
-    ...[
-      "169.254.169.254",
-      "0xa9fea9fe",
-      "2852039166",
-      "[::ffff:169.254.169.254]",
-      "[64:ff9b::a9fe:a9fe]",
-      "[fd00:ec2::254]",
-    ],
-    ...["169.254.170.2", "100.100.100.200", "168.63.129.16", "192.0.0.192"],
+    "169.254.169.254",
+    "0xa9fea9fe",
+    "2852039166",
+    "[::ffff:169.254.169.254]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[fd00:ec2::254]",
+    "169.254.170.2",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
   ],
   "a private network": [
     "10.0.0.1",

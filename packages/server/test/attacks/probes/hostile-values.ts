@@ -3,11 +3,14 @@ export interface HostileValue {
   readonly tries: string
   /** The body of the val's function of `request`. */
   readonly code: string
-  /** Of the answer. */
+  /** The status of the answer. */
   readonly status: number
   /** How the run ends, as `status name: message`. */
   readonly run: RegExp
-  /** It takes much memory, or long, so that others would not be unaffected in the same process. */
+  /**
+   * The value takes much memory, or long, so that others would not be unaffected in the same
+   * process.
+   */
   readonly isLarge?: true
 }
 

@@ -5,7 +5,7 @@ const anyFfi = /^NotCapable: Cannot load native code: a val cannot load native c
 const noSignal =
   /^NotCapable: Cannot send SIGKILL to process 1: a val shares its process with other runs$/
 const anyRun = /^NotCapable: Cannot start or control a program: /
-/** Of a process of one's own Node gives no error but one that says how it ended. */
+/** Node's error about a process that it starts says only how that process ended. */
 const noChild = /^(Error|NotCapable): Cannot start "/
 
 /**
@@ -150,7 +150,8 @@ new Worker("data:application/javascript,postMessage(Deno.readTextFileSync('/etc/
     code: `return (await navigator.gpu?.requestAdapter()) ?? null`,
     gets: null,
   },
-  // It is process 1 of its PID namespace, which the kernel does not let its own processes kill.
+  // The guest is process 1 of its PID namespace, which the kernel does not let its own processes
+  // kill.
   { tries: "to kill process 1", code: `Deno.kill(1, "SIGKILL")`, denied: noSignal },
   { tries: "to kill every process there is", code: `Deno.kill(-1, "SIGKILL")`, denied: anyRun },
   {

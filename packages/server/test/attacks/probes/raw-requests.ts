@@ -11,7 +11,7 @@ export interface RawRequest {
 export interface RawTarget {
   /** The host of a val that tells what it was sent. */
   readonly host: string
-  /** Of another val. */
+  /** The host of another val. */
   readonly otherHost: string
   /** A mark in every path of this probe. */
   readonly mark: string

@@ -60,8 +60,8 @@ function folderOf(command: readonly string[]): string | undefined {
 }
 
 /**
- * It has no module but the one with which it warmed up, and which its command names: the last
- * address there.
+ * Whether a sandbox has no module but the one with which it warmed up, and which its command names:
+ * the last address there.
  */
 function isUnused({ folder, guest }: SandboxInUse): boolean {
   const example = `"url":"${guest.command.findLast((argument) => argument.startsWith("http"))}"`

@@ -21,7 +21,7 @@ interface Request {
 const responseMsMax = 20_000
 /** The proxy has no node that works, or the node no database. */
 const faultStatuses = new Set([502, 503, 504])
-/** The same request is still being executed, perhaps by a node that was killed. */
+/** The error of a request that is still being executed, perhaps by a node that was killed. */
 const inFlight = "idempotency_in_flight"
 
 /** Sends requests through the proxy, each on a connection of its own, so that none is repeated. */

@@ -15,13 +15,23 @@ const enqueue = (run: string | undefined, word = "w1") =>
   ({ kind: "enqueue", word, run, ...at(10) }) as const
 const look = (status: string) => ({ kind: "look", run: "r1", status, ...at(20) }) as const
 const ended: EndedRun = {
-  ...{ id: "r1", word: "w1", status: "succeeded", attempt: 1, queuedMs: 10, endedMs: 20 },
+  id: "r1",
+  word: "w1",
+  status: "succeeded",
+  attempt: 1,
+  queuedMs: 10,
+  endedMs: 20,
 }
 const scheduled = (word: string): EndedRun => ({ ...ended, id: word, word, status: "failed" })
 
 const nothing: FinalState = {
-  ...{ versions: new Map(), items: [], runs: [], effects: new Map() },
-  ...{ dueTimes: [], scheduledRuns: [], outages: [] },
+  versions: new Map(),
+  items: [],
+  runs: [],
+  effects: new Map(),
+  dueTimes: [],
+  scheduledRuns: [],
+  outages: [],
 }
 const withVersions = (...values: string[]) => ({ versions: new Map([["v", values]]) })
 const once = { runs: [ended], effects: new Map([["w1", 1]]) }

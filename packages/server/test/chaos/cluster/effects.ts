@@ -5,7 +5,8 @@ export class Effects implements AsyncDisposable {
 
   constructor(hostname: string) {
     this.#server = Bun.serve({
-      ...{ hostname, port: 0 },
+      hostname,
+      port: 0,
       fetch: (request) => {
         const word = new URL(request.url).searchParams.get("word") ?? ""
         this.counts.set(word, (this.counts.get(word) ?? 0) + 1)

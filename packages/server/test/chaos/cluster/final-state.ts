@@ -33,7 +33,9 @@ export async function readFinalState(
     operation.kind === "put" && operation.item.startsWith("blob ") ? [operation.item] : [],
   )
   return {
-    ...{ versions, runs, dueTimes },
+    versions,
+    runs,
+    dueTimes,
     items: [
       ...(await readBlobs(client, blobs)),
       ...(await readRows(client)),
@@ -60,7 +62,7 @@ async function readVersions(client: Client, val_id: string): Promise<readonly st
   )
 }
 
-/** Those of the blobs that are there with the right content. */
+/** Finds the blobs that are there with the right content. */
 async function readBlobs(client: Client, items: readonly string[]): Promise<readonly string[]> {
   const found = await mapSome(items, async (item) => {
     const key = item.slice("blob ".length)
@@ -104,7 +106,10 @@ async function readRuns(
     const run = await client.getRun({ run_id })
     const [word] = run.args as [string]
     return {
-      ...{ id: run_id, word, status: run.status, attempt: run.attempt },
+      id: run_id,
+      word,
+      status: run.status,
+      attempt: run.attempt,
       queuedMs: acknowledgedMs.get(run_id) ?? Date.parse(run.runStartAt),
       endedMs: run.runEndAt === null ? undefined : Date.parse(run.runEndAt),
     }
@@ -149,7 +154,10 @@ async function readScheduledRuns(
       if (scheduledAt >= (untilMs.get(row.valId) ?? 0)) return []
       const { id, status, attempt, endedAt } = row
       return {
-        ...{ id, status, attempt, word: `${row.valId} ${scheduledAt}` },
+        id,
+        status,
+        attempt,
+        word: `${row.valId} ${scheduledAt}`,
         queuedMs: scheduledAt,
         endedMs: endedAt ?? undefined,
       }

@@ -42,8 +42,14 @@ export class Network implements Disposable {
   prefix(node: number): readonly string[] {
     const rename = `hostname ${this.#namespace(node)} && exec "$@"`
     return [
-      ...["nsenter", `--net=/run/netns/${this.#namespace(node)}`],
-      ...["unshare", "--uts", "sh", "-c", rename, "sh"],
+      "nsenter",
+      `--net=/run/netns/${this.#namespace(node)}`,
+      "unshare",
+      "--uts",
+      "sh",
+      "-c",
+      rename,
+      "sh",
     ]
   }
 

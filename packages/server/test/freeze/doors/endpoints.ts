@@ -1,7 +1,7 @@
 import type { Door, SlowRequest } from "../door.ts"
 import { invalidEscapes, smallValues } from "../worst-values.ts"
 
-/** Of a body that an endpoint of OAuth accepts. */
+/** Bytes of a body that an endpoint of OAuth accepts. */
 const oauthBytesMax = 65_536
 
 const form = { "content-type": "application/x-www-form-urlencoded" }

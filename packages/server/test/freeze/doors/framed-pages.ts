@@ -36,7 +36,8 @@ export const framedPageDoors: readonly Door[] = ["tokens", "tag", "comment", "la
       await startProcess(host, "ada-framed")
       const [, port = ""] = host.split(":")
       const headers = {
-        ...{ host: `ada-framed.localhost:${port}`, cookie: "hamlet_preview=1" },
+        host: `ada-framed.localhost:${port}`,
+        cookie: "hamlet_preview=1",
         "sec-fetch-dest": "iframe",
       }
       const read = async () => {

@@ -2,7 +2,7 @@ import { parseGuestMessage } from "../../../src/runtime/sandbox/control/guest-me
 import type { Door } from "../door.ts"
 import { smallValues } from "../worst-values.ts"
 
-/** Of a line of the control socket. */
+/** Bytes of a line of the control socket. */
 const lineBytesMax = 1_048_576
 const junk = smallValues(lineBytesMax - 400)
 const lineEnds = "\\n".repeat((lineBytesMax - 400) / 2)

@@ -27,16 +27,20 @@ export const toolInputs: Readonly<Record<string, readonly Arguments[]>> = {
   create_file: [{ val: "edited", path: "a.ts", content: "\u0001".repeat(limits.codeCharsMax) }],
   edit_file: [
     {
-      ...{ val: "edited", path: "main.tsx", version: 1 },
+      val: "edited",
+      path: "main.tsx",
+      version: 1,
       edits: Array.from({ length: 100 }, () => doubling),
     },
     { val: "lines", path: "main.tsx", version: 50, diff: toDiff(100) },
   ],
   write_files: [
     {
-      ...{ val: "edited", version: 1 },
+      val: "edited",
+      version: 1,
       changes: Array.from({ length: limits.fileChangesMax }, (_, n) => ({
-        ...{ path: `${"d/".repeat(19)}f${n}.ts`, content: "import './a.ts'\n".repeat(50) },
+        path: `${"d/".repeat(19)}f${n}.ts`,
+        content: "import './a.ts'\n".repeat(50),
       })),
     },
   ],
@@ -44,9 +48,11 @@ export const toolInputs: Readonly<Record<string, readonly Arguments[]>> = {
   create_branch: [{ val: "edited", name: "try", from: "z%FF".repeat(12) }],
   merge_branch: [
     {
-      ...{ val: "edited", branch: "none" },
+      val: "edited",
+      branch: "none",
       resolved: Array.from({ length: limits.fileChangesMax }, (_, n) => ({
-        ...{ path: `${"d/".repeat(19)}f${n}.ts`, content: "import './a.ts'\n".repeat(50) },
+        path: `${"d/".repeat(19)}f${n}.ts`,
+        content: "import './a.ts'\n".repeat(50),
       })),
     },
   ],
@@ -100,7 +106,9 @@ async function callTool(stage: Stage, name: string, args: Arguments): Promise<vo
     path: "/mcp",
     headers: { accept: "application/json, text/event-stream" },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
       params: { name, arguments: args },
     }),
   })

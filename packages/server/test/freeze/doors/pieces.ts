@@ -5,8 +5,12 @@ import { openSocket, startProcess } from "../open-socket.ts"
 
 /** Connections of one client, and the chunks of one byte that each sends. */
 const counts = {
-  ...{ connections: 50, chunks: 20_000, largeBodies: 8, largeChunks: 2_000_000 },
-  ...{ sockets: 10, frames: 100_000 },
+  connections: 50,
+  chunks: 20_000,
+  largeBodies: 8,
+  largeChunks: 2_000_000,
+  sockets: 10,
+  frames: 100_000,
 }
 
 /** A request whose body comes in chunks of one byte. */

@@ -1,7 +1,7 @@
 import type { Door, Stage } from "../door.ts"
 
 const counts = { paths: 1_000, mappings: 200, strings: 1_600 }
-/** Of files that are saved together: each save reads all that the val has. */
+/** Characters of files that are saved together: each save reads all that the val has. */
 const charsAtOnce = 1_500_000
 
 /** What programs are made of: texts of users that the server itself reads when a val is started. */

@@ -310,7 +310,7 @@ const values: Readonly<Record<string, string>> = {
   module: "blob",
 }
 
-/** Of a request line that the server accepts. */
+/** Bytes of a path that the server accepts in a request line. */
 const pathBytesMax = 14_000
 
 function get(path: string): SlowRequest {
@@ -335,7 +335,10 @@ export const routeDoors: readonly Door[] = [
   { name: "mergeBranch: texts without a common line", drive: mergeWorst },
 ]
 
-/** Of a large file. Shorter lines are more work for the thread that compares them, and for it only. */
+/**
+ * Characters of each line of a large file that is merged. Shorter lines are more work for the
+ * thread that compares them, and for it only.
+ */
 const mergedLineChars = 500
 
 /** Each line differs on both sides, in some files of the largest size and in many small ones. */

@@ -99,8 +99,11 @@ export default async function main() {
     async check({ run }) {
       const { returned, logs } = await run()
       expect(returned).toEqual({
-        ...{ columns: ["id", "email"], id: 1, email: "ada@example.com" },
-        ...{ first: "ada@example.com", code: "SQLITE_CONSTRAINT" },
+        columns: ["id", "email"],
+        id: 1,
+        email: "ada@example.com",
+        first: "ada@example.com",
+        code: "SQLITE_CONSTRAINT",
       })
       expect(logs).toEqual(['[ { id: 1, email: "ada@example.com" } ]'])
     },
@@ -241,7 +244,9 @@ export default async function (req: Request): Promise<Response> {
     async check({ get }) {
       const { missing, ...rest } = (await get()).json
       expect(rest).toEqual({
-        ...{ name: "ada/about2026", readme: "# About me\n", isMain: true },
+        name: "ada/about2026",
+        readme: "# About me\n",
+        isMain: true,
         files: ["README.md", "main.tsx"],
       })
       expect(missing).toStartWith('Failed to fetch file "/frontend/index.html"')

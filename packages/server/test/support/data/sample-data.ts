@@ -84,8 +84,15 @@ async function addEmail(api: TestApi, owner: TestUser, runId: string | null): Pr
   const content = { from: null, to: null, subject: "Hi", text: "é" }
   await api.hamlet.parts.outboundMail.emails.add(
     {
-      ...{ id, accountId: owner.id, kind: "val", runId, val: null, from: "ada@example.com" },
-      ...{ recipients: ["bob@example.com"], subject: "Hi", createdAt: firstRunAt },
+      id,
+      accountId: owner.id,
+      kind: "val",
+      runId,
+      val: null,
+      from: "ada@example.com",
+      recipients: ["bob@example.com"],
+      subject: "Hi",
+      createdAt: firstRunAt,
       content: new TextEncoder().encode(JSON.stringify(content)),
     },
     { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000 },

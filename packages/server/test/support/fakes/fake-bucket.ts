@@ -43,7 +43,7 @@ export class FakeBucket {
     }
   }
 
-  /** The same as an operator writes it. */
+  /** The bucket as an operator writes it. */
   get url(): string {
     return `s3://key:secret@hamlet?endpoint=${encodeURIComponent(this.#server.url.origin)}&region=nowhere`
   }

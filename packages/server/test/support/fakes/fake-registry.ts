@@ -71,7 +71,7 @@ export class FakeRegistry {
     this.publishTarball(name, version, toTarball(entries), packageJson)
   }
 
-  /** The same with any tarball. */
+  /** Publishes a version with any tarball. */
   publishTarball(
     name: string,
     version: string,

@@ -94,8 +94,16 @@ function readJson(bytes: Uint8Array): readonly ReceivedSpan[] {
 
 function toSpan(span: JsonSpan, resource: ReceivedSpan["resource"]): ReceivedSpan {
   only(span, [
-    ...["traceId", "spanId", "parentSpanId", "traceState", "name", "kind", "attributes", "status"],
-    ...["startTimeUnixNano", "endTimeUnixNano"],
+    "traceId",
+    "spanId",
+    "parentSpanId",
+    "traceState",
+    "name",
+    "kind",
+    "attributes",
+    "status",
+    "startTimeUnixNano",
+    "endTimeUnixNano",
   ])
   return assertValid({
     traceId: String(span.traceId),

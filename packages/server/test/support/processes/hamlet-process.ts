@@ -1,6 +1,6 @@
 import type { Subprocess } from "bun"
 
-/** Of a server that a second signal has ended at once. */
+/** The exit code of a server that a second signal has ended at once. */
 const impatientExit = 130
 const ownProgram = new URL("../../../src/main.ts", import.meta.url).pathname
 

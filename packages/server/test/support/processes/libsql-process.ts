@@ -52,16 +52,21 @@ export async function startLibsql(host = "127.0.0.1"): Promise<LibsqlProcess> {
     adminKey,
   }
   const cmd = [
-    ...[program, "--db-path", join(folder, "data"), "--no-welcome", "--enable-namespaces"],
-    ...["--http-listen-addr", `${host}:${port}`, "--admin-listen-addr", `${host}:${adminPort}`],
-    ...[
-      "--admin-auth-key",
-      adminKey,
-      "--auth-jwt-key-file",
-      keyFile,
-      "--disable-default-namespace",
-      "--disable-metrics",
-    ],
+    program,
+    "--db-path",
+    join(folder, "data"),
+    "--no-welcome",
+    "--enable-namespaces",
+    "--http-listen-addr",
+    `${host}:${port}`,
+    "--admin-listen-addr",
+    `${host}:${adminPort}`,
+    "--admin-auth-key",
+    adminKey,
+    "--auth-jwt-key-file",
+    keyFile,
+    "--disable-default-namespace",
+    "--disable-metrics",
   ]
   let child: Bun.Subprocess
   const start = async () => {

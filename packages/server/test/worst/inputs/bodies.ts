@@ -64,7 +64,8 @@ export const testMail = {
   text: toControl(100_000),
   html: "<a>".repeat(100_000),
   attachments: Array.from({ length: limits.emailAttachmentsMax }, (_, index) => ({
-    ...{ content: "AAAA".repeat(10_000), filename: `${index}.bin` },
+    content: "AAAA".repeat(10_000),
+    filename: `${index}.bin`,
   })),
 }
 /** Hosts of a secret. */
@@ -87,7 +88,8 @@ export const largeFiles = (changes: number) => {
 /** A mail to the outside, which may be larger than other bodies. */
 export const largeMail = {
   to: testMail.cc,
-  ...{ subject: testMail.subject, text: toControl(limits.emailTextCharsMax) },
+  subject: testMail.subject,
+  text: toControl(limits.emailTextCharsMax),
   attachments: testMail.attachments.map((attachment) => ({
     ...attachment,
     content: "AAAA".repeat(190_000),

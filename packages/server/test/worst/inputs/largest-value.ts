@@ -2,7 +2,7 @@ import { smallValues } from "../../freeze/worst-values.ts"
 import type { Schema } from "../../fuzz/operations.ts"
 import { toControl } from "../world/world-limits.ts"
 
-/** Of the JSON of a control character. */
+/** Bytes of a control character in JSON. */
 const controlBytes = 6
 const objectBytes = 20
 

@@ -2,7 +2,7 @@ import type { Door, Stage } from "../../freeze/door.ts"
 import { openSocket, startProcess } from "../../freeze/open-socket.ts"
 
 const counts = { fetches: 20, frames: 100_000, requests: 20, followers: 200 }
-/** Of a head that the server accepts. */
+/** Characters of a head that the server accepts. */
 const headChars = 14_000
 const fill = (part: string) => part.repeat(Math.floor(headChars / part.length))
 

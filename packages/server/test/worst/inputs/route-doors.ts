@@ -6,7 +6,7 @@ import type { World } from "../world/world.ts"
 import { largestValue } from "./largest-value.ts"
 import { type RouteRow, worstRoutes } from "./routes.ts"
 
-/** Of an item of a body, beside its largest text. */
+/** Bytes of an item of a body, beside its largest text. */
 const restBytes = 2_000
 
 /** A request to the API, and the statuses that it may have. */
@@ -51,11 +51,23 @@ function toRequest(route: RouteName, row: RouteRow, world: World): SlowRequest {
 
 function toNames(world: World): Readonly<Record<string, string>> {
   return {
-    ...{ val_id: world.valId, version: "1", user_id: world.userId, username: "ada" },
-    ...{ val_name: "worst1", run_id: world.runId, comment_id: world.commentId },
-    ...{ webhook_id: world.webhookId, key: "large", name: "FREEZE", variable: "FREEZE" },
-    ...{ branch_id: world.otherBranchId, file_id: world.valId, module: "blob" },
-    ...{ code: "1", file_path: "main.tsx", org_id: world.userId },
+    val_id: world.valId,
+    version: "1",
+    user_id: world.userId,
+    username: "ada",
+    val_name: "worst1",
+    run_id: world.runId,
+    comment_id: world.commentId,
+    webhook_id: world.webhookId,
+    key: "large",
+    name: "FREEZE",
+    variable: "FREEZE",
+    branch_id: world.otherBranchId,
+    file_id: world.valId,
+    module: "blob",
+    code: "1",
+    file_path: "main.tsx",
+    org_id: world.userId,
   }
 }
 

@@ -32,15 +32,25 @@ export interface RouteRow {
 const absent = "00000000-0000-7000-8000-000000000000"
 const absentIds = Object.fromEntries(
   [
-    ...["val_id", "branch_id", "comment_id", "run_id", "token_id", "session_id", "identity_id"],
-    ...["authorization_id", "invitation_id", "email_id", "delivery_id", "user_id"],
+    "val_id",
+    "branch_id",
+    "comment_id",
+    "run_id",
+    "token_id",
+    "session_id",
+    "identity_id",
+    "authorization_id",
+    "invitation_id",
+    "email_id",
+    "delivery_id",
+    "user_id",
   ].map((name) => [name, absent]),
 )
 const page = "limit=100"
 
-/** Its path, largest page and largest body follow from the table of routes. */
+/** A row whose path, largest page and largest body follow from the table of routes. */
 const plain: RouteRow = {}
-/** It acts on what is not there, so that it can be repeated. */
+/** A row whose request acts on what is not there, so that it can be repeated. */
 const missing: RouteRow = { path: () => absentIds, also: [404] }
 /** No mail server, provider or connection: the body is read before it is refused. */
 const refused: RouteRow = { also: [400, 401, 403, 404, 409, 410, 422, 501, 502, 503] }
@@ -69,12 +79,15 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
     { body: () => ({ vals: importedVals(next()), ifExists: "version", dryRun: false }) },
     {
       body: () => ({
-        ...{ ifExists: "version", dryRun: false },
+        ifExists: "version",
+        dryRun: false,
         vals: [
           {
-            ...{ name: "history", versions: [{ code: String(next()) }] },
+            name: "history",
+            versions: [{ code: String(next()) }],
             comments: Array.from({ length: limits.importCommentsMax }, () => ({
-              ...{ author: "a", comment: "\u0001".repeat(20) },
+              author: "a",
+              comment: "\u0001".repeat(20),
             })),
           },
         ],
@@ -148,7 +161,9 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
     path: ofChanged,
     query: () => "path=main.tsx",
     body: () => ({
-      ...{ type: undefined, name: undefined, parent_path: undefined },
+      type: undefined,
+      name: undefined,
+      parent_path: undefined,
       content: `${code}${next()}`,
     }),
   },
@@ -206,8 +221,13 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
   sendValRequest: {
     path: (world) => ({ val_id: world.vals.large }),
     body: () => ({
-      ...{ method: "POST", path: "/", headers: headersMax, body: toControl(300_000) },
-      ...{ bodyBase64: undefined, file: undefined, branch: undefined },
+      method: "POST",
+      path: "/",
+      headers: headersMax,
+      body: toControl(300_000),
+      bodyBase64: undefined,
+      file: undefined,
+      branch: undefined,
     }),
   },
   createPreview: { path: (world) => ({ val_id: world.vals.large }) },
@@ -280,7 +300,10 @@ export const worstRoutes: Readonly<Record<RouteName, readonly RouteRow[] | Route
   listWebhooks: plain,
   createWebhook: {
     body: (world) => ({
-      ...{ url: undefined, targetValId: world.valId, valId: null, isPaused: true },
+      url: undefined,
+      targetValId: world.valId,
+      valId: null,
+      isPaused: true,
       description: toControl(limits.webhookDescriptionCharsMax),
     }),
     also: [409, 422],

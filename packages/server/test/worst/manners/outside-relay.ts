@@ -67,7 +67,10 @@ interface ReadRequest {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** Of a request with a body: its length, or chunks, which arrive as they are. */
+/**
+ * Reads a request up to the end of its body, which has a length or is in chunks; these stay as they
+ * arrive.
+ */
 function readRequest(socket: Socket): Promise<ReadRequest | undefined> {
   const { promise, resolve } = Promise.withResolvers<ReadRequest | undefined>()
   let all = Buffer.alloc(0)

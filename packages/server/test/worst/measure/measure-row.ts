@@ -81,8 +81,14 @@ export async function measureRow(
   const pauseMs = findPause(before, await readPauses(stage.metricsPort))
   const backMs = await waitUntilBack(worst, window, quiet)
   const row = {
-    ...{ door: door.name, manner, quietMs, pauseMs, backMs, tookMs },
-    ...{ waitedMs: window.slowest.ms, action: window.slowest.action },
+    door: door.name,
+    manner,
+    quietMs,
+    pauseMs,
+    backMs,
+    tookMs,
+    waitedMs: window.slowest.ms,
+    action: window.slowest.action,
     growthMb: window.server.peakMb - window.server.beforeMb,
     childrenMb: window.children.peakMb - window.children.beforeMb,
   }

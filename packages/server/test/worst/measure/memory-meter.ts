@@ -44,7 +44,7 @@ function listChildren(pid: number): readonly number[] {
         .map(Number),
     )
   } catch {
-    // It has ended.
+    // The process has ended.
     return []
   }
 }

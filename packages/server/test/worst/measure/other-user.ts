@@ -71,7 +71,7 @@ async function act(action: string, send: () => Promise<Response>): Promise<void>
   if (failure !== "") window.failures.push(failure)
 }
 
-/** Those that are under way, so that a window ends with the end of what began in it. */
+/** Actions that are under way, so that a window ends with the end of what began in it. */
 const underWay = new Set<Promise<void>>()
 
 for (const loop of loops)
@@ -92,7 +92,9 @@ process.on("message", async (message) => {
   await Promise.all(underWay)
   const { now, peak } = readMemory(pid)
   const closed: OtherUserWindow = {
-    ...{ slowest: window.slowest, failures: window.failures, actions: window.actions },
+    slowest: window.slowest,
+    failures: window.failures,
+    actions: window.actions,
     server: { beforeMb: window.serverMb, peakMb: peak, nowMb: now },
     children: { beforeMb: window.childrenMb, ...memory.read() },
   }

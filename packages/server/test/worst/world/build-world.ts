@@ -24,7 +24,7 @@ const worldVals = {
 export async function buildWorld(client: Client, db: Database, sizes: WorldSizes): Promise<World> {
   const few = createFew()
   const create = async (name: string, code = "1") => {
-    const val = await client.createVal({ ...{ name, code, readme: "1" }, privacy: "public" })
+    const val = await client.createVal({ name, code, readme: "1", privacy: "public" })
     return val.id
   }
   const find = async (val_name: string) =>
@@ -43,7 +43,9 @@ export async function buildWorld(client: Client, db: Database, sizes: WorldSizes
   await enlarge(db, [...valIds, ...importingIds, versionsId])
   for (const [name, code] of Object.entries({ ...worldVals, ...worstVals }))
     await client.saveVal({
-      ...{ name, code, privacy: "public" },
+      name,
+      code,
+      privacy: "public",
       type: name === "large" ? "http" : "script",
     })
   const branchesId = await create("branches")
@@ -51,11 +53,16 @@ export async function buildWorld(client: Client, db: Database, sizes: WorldSizes
     client.createBranch({ val_id: branchesId, name: `branch${index + 1}` }),
   )
   return {
-    ...{ valId, versionsId, branchesId, userId },
+    valId,
+    versionsId,
+    branchesId,
+    userId,
     changedId: await create("changed"),
     vals: {
-      ...{ takesArgs: await find("takesArgs"), largeRuns: await find("largeRuns") },
-      ...{ large: await find("large"), inbox: await find("inbox") },
+      takesArgs: await find("takesArgs"),
+      largeRuns: await find("largeRuns"),
+      large: await find("large"),
+      inbox: await find("inbox"),
     },
     ...(await buildFiles(client, await create("files"))),
     ...(await buildRecords(client, sizes, valIds)),
@@ -77,8 +84,14 @@ async function createRows(db: Database, ownerId: string, count: number): Promise
     const id = Bun.randomUUIDv7()
     await vals.create(
       {
-        ...{ id, ownerId, ownerName: "ada", name: `worst${number}`, readme: "1" },
-        ...{ privacy: "public", type: "script", source: { code: "1", imports: [] } },
+        id,
+        ownerId,
+        ownerName: "ada",
+        name: `worst${number}`,
+        readme: "1",
+        privacy: "public",
+        type: "script",
+        source: { code: "1", imports: [] },
       },
       Date.now(),
     )
@@ -113,10 +126,12 @@ async function buildFiles(client: Client, filesId: string) {
     for (let from = 0; from < worldLimits.files; from += perSave) {
       const count = Math.min(perSave, worldLimits.files - from)
       const changes = Array.from({ length: count }, (_, index) => ({
-        ...{ path: `d/f${from + index}.txt`, content: content(letter) },
+        path: `d/f${from + index}.txt`,
+        content: content(letter),
       }))
       await client.changeFiles({
-        ...{ val_id: filesId, changes },
+        val_id: filesId,
+        changes,
         ...(branch_id === undefined ? {} : { branch_id }),
       })
     }
@@ -146,7 +161,9 @@ async function buildRecords(client: Client, sizes: WorldSizes, valIds: readonly 
   )
   const webhooks = await repeat(limits.webhooksPerUserMax - 2, () =>
     client.createWebhook({
-      ...{ targetValId: large.id, events: ["val.liked"], isPaused: true },
+      targetValId: large.id,
+      events: ["val.liked"],
+      isPaused: true,
       description: toControl(limits.webhookDescriptionCharsMax),
     }),
   )

@@ -17,14 +17,25 @@ export interface WorldSizes {
 export const worldSizes = {
   /** As many as a page has, or as the contract allows. */
   full: {
-    ...{ vals: limits.pageItemsMax, versions: limits.pageItemsMax, runs: 40, blobs: 1_000 },
-    ...{ comments: limits.pageItemsMax, branches: limits.branchesPerValMax },
-    ...{ tokens: limits.pageItemsMax, references: limits.pageItemsMax },
+    vals: limits.pageItemsMax,
+    versions: limits.pageItemsMax,
+    runs: 40,
+    blobs: 1_000,
+    comments: limits.pageItemsMax,
+    branches: limits.branchesPerValMax,
+    tokens: limits.pageItemsMax,
+    references: limits.pageItemsMax,
   },
   /** What the part in `npm test` needs. */
   brief: {
-    ...{ vals: limits.pageItemsMax, versions: 20, runs: 5, blobs: 5 },
-    ...{ comments: 5, branches: 2, tokens: 2, references: 1 },
+    vals: limits.pageItemsMax,
+    versions: 20,
+    runs: 5,
+    blobs: 5,
+    comments: 5,
+    branches: 2,
+    tokens: 2,
+    references: 1,
   },
 } as const satisfies Readonly<Record<string, WorldSizes>>
 
