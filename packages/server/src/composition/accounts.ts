@@ -85,8 +85,14 @@ export function composeAccounts(
     emailAddresses: createEmailAddresses(stores, users, outgoingMail, config.baseUrl, foundation),
     usage: createUsage(
       {
-        ...{ vals: stores.vals, blobs: stores.blobs },
-        ...{ allowances, quotas, runner, ownerDatabases, outgoingMail, sharing: budgets },
+        vals: stores.vals,
+        blobs: stores.blobs,
+        allowances,
+        quotas,
+        runner,
+        ownerDatabases,
+        outgoingMail,
+        sharing: budgets,
       },
       {
         runsAtOnceMax: config.runs.perAccountMax,

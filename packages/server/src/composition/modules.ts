@@ -52,7 +52,8 @@ export function composeModules(
       lockfileClaims: createLockfileClaims(db, nodeId),
       files: stores.versionFiles,
       pendingLockfiles,
-      // Of code that is not saved, the request that waits for it has the trace.
+      // Resolving the packages of a saved version is a trace of its own; for unsaved code it is a
+      // part of the trace of the request that waits.
       resolver: {
         resolve: traceTask(foundation, "resolve packages", "internal", (source) =>
           resolver.resolve(source),
@@ -74,7 +75,9 @@ export function composeModules(
       },
       listRemoteImports: async ({ path, code }, ownerId, config, local) => [
         ...listRemoteImports(
-          ...([code, await codeTools.scanImports(code, ownerId), importHosts] as const),
+          code,
+          await codeTools.scanImports(code, ownerId),
+          importHosts,
           local && new Set(local),
           (specifier) => (config && resolveMapped(config.map, specifier, path)) ?? specifier,
         ),

@@ -258,13 +258,44 @@ const [certificates, privateKey] = ["CERTIFICATE", "PRIVATE KEY"].map((kind) => 
   return { path, write }
 }) as [TestFile, TestFile]
 const texts = [
-  ...["7", "100", "4096", "none", "no", "yes", "all", "deno", "warn", "local", "owner", "accept"],
-  ...["grace", "vals.example", "ada@mail.example", "127.0.0.1", "443,8000-8999", "openid email"],
-  ...["https://hamlet.example", "postgres://ada@host/hamlet", "smtp://mail.example"],
-  ...["s3://key:word@bucket", "x".repeat(32), Buffer.alloc(32).toString("base64")],
-  ...["é x", "x".repeat(1001), "*.example", "mail..example", "-1", "/dev/null", "maybe,"],
-  ...["http/json", "always_on", "a=b", "0.5", "true"],
-  ...[certificates.path, privateKey.path],
+  "7",
+  "100",
+  "4096",
+  "none",
+  "no",
+  "yes",
+  "all",
+  "deno",
+  "warn",
+  "local",
+  "owner",
+  "accept",
+  "grace",
+  "vals.example",
+  "ada@mail.example",
+  "127.0.0.1",
+  "443,8000-8999",
+  "openid email",
+  "https://hamlet.example",
+  "postgres://ada@host/hamlet",
+  "smtp://mail.example",
+  "s3://key:word@bucket",
+  "x".repeat(32),
+  Buffer.alloc(32).toString("base64"),
+  "é x",
+  "x".repeat(1001),
+  "*.example",
+  "mail..example",
+  "-1",
+  "/dev/null",
+  "maybe,",
+  "http/json",
+  "always_on",
+  "a=b",
+  "0.5",
+  "true",
+  certificates.path,
+  privateKey.path,
 ]
 const secret =
   /^(HAMLET_(DATABASE_URL|TOKEN|SECRET_KEY|S3_URL|OPENAI_KEY|SMTP_URL|OIDC_CLIENT_.*|LIBSQL_.*)|OTEL_.*_HEADERS)$/
@@ -382,11 +413,18 @@ test("loadConfig opens to sockets the usual ports, those of the operator, or non
 test("loadConfig reads how mail is sent, and never sends a password unencrypted by itself", () => {
   const relayOf = (url: string) => loadConfig({ HAMLET_SMTP_URL: url }, []).emails.relay
   expect(relayOf("smtp://ada%40b.test:p%2Fs@mail.test")).toEqual({
-    ...{ host: "mail.test", port: 587, isSecure: false, startTls: "required" },
+    host: "mail.test",
+    port: 587,
+    isSecure: false,
+    startTls: "required",
     login: { user: "ada@b.test", password: "p/s" },
   })
   expect(relayOf("smtps://[::1]:2465")).toEqual({
-    ...{ host: "::1", port: 2465, isSecure: true, startTls: "if-offered", login: undefined },
+    host: "::1",
+    port: 2465,
+    isSecure: true,
+    startTls: "if-offered",
+    login: undefined,
   })
   expect(relayOf("smtp://ada:x@mail.test?tls=never")?.startTls).toBe("never")
   for (const url of ["smtp://", "smtp:mail.test", "http://mail.test", "smtp://a?tls=no"])

@@ -11,7 +11,7 @@ export const openAiSettings = {
     meaning:
       "Address of a service with OpenAI's wire format, whose language models vals use through `std/openai`.",
   }),
-  // It becomes a header.
+  // The key becomes a header.
   key: text({
     env: "HAMLET_OPENAI_KEY",
     accept: /^[\x21-\x7e]{1,1000}$/,

@@ -24,8 +24,11 @@ describe("loadTraceConfig", () => {
 
   test("reads the variables of OpenTelemetry", () => {
     expect(load(endpoint)).toMatchObject({
-      ...{ url: "http://collector:4318/v1/traces", protocol: "http/protobuf", timeoutMs: 10_000 },
-      ...{ sampler: "parentbased_always_on", ratio: 1 },
+      url: "http://collector:4318/v1/traces",
+      protocol: "http/protobuf",
+      timeoutMs: 10_000,
+      sampler: "parentbased_always_on",
+      ratio: 1,
     })
     expect(
       load({
@@ -40,7 +43,8 @@ describe("loadTraceConfig", () => {
       url: "https://other.test/traces",
       headers: { authorization: "Bearer a=b", "x-key": "c" },
       resourceAttributes: { "a.b": "c,d" },
-      ...{ sampler: "traceidratio", ratio: 0.25 },
+      sampler: "traceidratio",
+      ratio: 0.25,
     })
   })
 

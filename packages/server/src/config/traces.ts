@@ -103,7 +103,13 @@ export function loadTraceConfig(read: ReadSetting) {
   const { headers, protocol, timeoutMs, serviceName, resourceAttributes, sampler, ratio } =
     readTable(traceSettings, read)
   return {
-    ...{ url, headers, protocol, timeoutMs, serviceName, resourceAttributes, sampler },
+    url,
+    headers,
+    protocol,
+    timeoutMs,
+    serviceName,
+    resourceAttributes,
+    sampler,
     ratio: ratio ?? 1,
   }
 }

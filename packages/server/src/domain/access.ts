@@ -7,9 +7,9 @@ export interface Caller {
   readonly username: string
   readonly tokenId: string
   readonly scopes: ReadonlySet<Scope>
-  /** Of the token. Null if it does not expire; absent if the caller was not found by a token. */
+  /** When the token expires. Null if it does not; absent if the caller was not found by a token. */
   readonly expiresAt?: number | null
-  /** Of the token, as it is stored; null if it has not been used. */
+  /** The last use of the token that is stored; null if it has not been used. */
   readonly lastUsedAt?: number | null
   /** The parent of sessions that the caller starts. Absent for run tokens, which cannot sign in. */
   readonly root?: SessionRoot

@@ -116,6 +116,6 @@ export interface NodeStore {
   listPage(page: PageRequest): Promise<Page<ListedNode>>
   /** The process of the node has ended. */
   end(id: string): Promise<void>
-  /** The same, unless its lease was renewed meanwhile. */
+  /** Ends the node, unless its lease was renewed meanwhile. */
   endExpired(id: string): Promise<void>
 }

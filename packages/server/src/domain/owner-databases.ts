@@ -72,7 +72,7 @@ export class SqlFailure extends AppError {
   }
 }
 
-/** The same where the statements may be JSON still: only the database reads them. */
+/** A request for SQL whose statements may be JSON still: only the database reads them. */
 export type SentSqlRequest = Omit<SqlRequest, "statements"> & {
   readonly statements: SqlRequest["statements"] | JsonText
 }

@@ -16,7 +16,7 @@ export interface ValPurgeStore {
   findDue(at: number): Promise<ValPurge | undefined>
   /** Deletes some of its blobs. Returns false when none is left. */
   purgeBlobs(purge: ValPurge, at: number, countMax: number): Promise<boolean>
-  /** It is due again then; undefined if it is complete. */
+  /** Sets when the purge is due again; undefined if it is complete. */
   moveTo(purge: ValPurge, dueAt: number | undefined): Promise<void>
 }
 

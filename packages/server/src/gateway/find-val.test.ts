@@ -4,8 +4,13 @@ import { createFindVal } from "./find-val.ts"
 
 const address = { host: "ada-hello.localhost", id: undefined, username: "ada", name: "hello" }
 const hello = {
-  ...{ id: "1", ownerName: "Ada", name: "Hello", privacy: "public" },
-  ...{ endpointFileId: null, mailFileId: null, file: { id: "1" } },
+  id: "1",
+  ownerName: "Ada",
+  name: "Hello",
+  privacy: "public",
+  endpointFileId: null,
+  mailFileId: null,
+  file: { id: "1" },
 } as Val
 
 /** A store with these vals, and the list of its calls. */

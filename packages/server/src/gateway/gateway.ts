@@ -50,8 +50,8 @@ export interface Gateway {
   /** Responds to a request; undefined when the connection has become a WebSocket. Never rejects. */
   fetch(request: Request, connection: GatewayConnection): Promise<Response | undefined>
   /**
-   * The same for a request from this process, which names the sender. The `Authorization` header
-   * does not identify it and is meant for the val.
+   * Responds to a request from this process, which names the sender. The `Authorization` header
+   * does not identify the sender and is meant for the val.
    */
   fetchAs(request: Request, sender: KnownSender): Promise<Response>
   /** Closes open WebSockets. */
@@ -342,7 +342,7 @@ function toTarget(url: string): string {
 }
 
 /**
- * The same response for a val that does not exist, that is private, or that is not of type http, so
+ * Responds alike for a val that does not exist, that is private, or that is not of type http, so
  * that a client cannot tell them apart.
  */
 function respondNotFound(

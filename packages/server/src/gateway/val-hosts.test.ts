@@ -30,7 +30,11 @@ describe("ValHosts.parse", () => {
   test("finds a pass, in lower case, and only if it is well-formed", () => {
     const pass = `${"a2".repeat(25)}za`
     expect(hosts.parse(`${pass.toUpperCase()}.vals.example:1`)).toEqual({
-      ...{ host: `${pass}.vals.example:1`, id: undefined, pass, username: "", name: "" },
+      host: `${pass}.vals.example:1`,
+      id: undefined,
+      pass,
+      username: "",
+      name: "",
     })
     for (const label of [
       `${pass}a`,
@@ -48,7 +52,10 @@ describe("ValHosts.parse", () => {
     const bare = id.replaceAll("-", "")
     expect(hosts.parse(`${bare.toUpperCase()}.vals.example`)).toMatchObject({ id })
     expect(hosts.parse(`ADA_1--${bare}.vals.example:1`)).toEqual({
-      ...{ host: `ada_1--${bare}.vals.example:1`, id, username: "", name: "" },
+      host: `ada_1--${bare}.vals.example:1`,
+      id,
+      username: "",
+      name: "",
     })
     for (const label of [
       `ada-${bare}`,

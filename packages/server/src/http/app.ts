@@ -188,8 +188,8 @@ function toLogFields(
 }
 
 /**
- * Of a path of any length, the part that is logged. Clients sometimes put a token into the path by
- * mistake, and it may cross the end of that part. Code is not logged.
+ * The part of a path that is logged: a path may have any length. Clients sometimes put a token into
+ * the path by mistake, and it may cross the end of that part. Code is not logged.
  */
 function toLoggedPath(path: string): string {
   if (path.startsWith("/v1/eval/")) return routes.evalCodeByQuery.path

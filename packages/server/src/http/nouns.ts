@@ -169,7 +169,7 @@ export interface ApiParts {
   spanCounts(): SpanCounts | undefined
   readonly metricsAccess: MetricsAccess
   readonly bodyBytesMax: number
-  /** The same for requests that contain a mail. */
+  /** Bytes of the body of a request that contains a mail. */
   readonly mailBodyBytesMax: number
   readonly bodyBudget: BodyBudget
   readonly largeBodies: LargeBodies

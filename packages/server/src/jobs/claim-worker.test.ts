@@ -88,7 +88,9 @@ describe("ClaimWorker", () => {
     const errors: unknown[] = []
     const work = () => Promise.reject(new Error("broken"))
     const worker = new ClaimWorker({
-      ...{ ...settings, claims, work },
+      ...settings,
+      claims,
+      work,
       onError: (error) => errors.push(error),
     })
     claims.add(1)
@@ -123,7 +125,9 @@ describe("ClaimWorker", () => {
       })
     const errors: unknown[] = []
     const worker = new ClaimWorker({
-      ...{ ...settings, claims, work },
+      ...settings,
+      claims,
+      work,
       onError: (error) => errors.push(error),
     })
     worker.start()

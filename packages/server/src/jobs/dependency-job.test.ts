@@ -25,7 +25,7 @@ const never = new Promise<void>(() => {})
 
 describeEachDatabase("createDependencyJob", (open) => {
   let database: TestDatabase
-  /** The same, with the clock of the test. */
+  /** The database, with the clock of the test. */
   let clocked: Database
   let lockfiles: LockfileStore
   let claims: LockfileClaims

@@ -358,7 +358,7 @@ describe("Housekeeping", () => {
     await housekeeping.run()
     expect(await left()).toHaveLength(450)
     rules.clock.at += 1
-    // It goes on where it was, then begins again.
+    // Housekeeping goes on where it was, then begins again.
     for (const count of [251, 201, 2]) {
       await housekeeping.run()
       expect(await left()).toHaveLength(count)
@@ -404,7 +404,10 @@ describe("Housekeeping", () => {
   test("run does every step although others fail, and reports each error once", async () => {
     const away = async () => Promise.reject(new Error("away"))
     housekeeping = createHousekeeping({
-      ...{ purge: away, purgeOlder: away, purgeBeyond: away, listSizes: away },
+      purge: away,
+      purgeOlder: away,
+      purgeBeyond: away,
+      listSizes: away,
     })
     await useKey("old")
     counts.note((await addVal("one", 0)).id)

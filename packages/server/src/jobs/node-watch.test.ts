@@ -16,10 +16,19 @@ import { NodeWatch, type NodeWatchOptions } from "./node-watch.ts"
 /** Longer than any test. */
 const longMs = 3_600_000
 const report = {
-  ...{ version: "1.2.3", schemaVersion: 41, isolation: "bubblewrap" },
-  ...{ uptimeMs: 8, isStopping: false },
-  ...{ runs: 1, waitingRuns: 2, processes: 3, cpuLoad: 0.5, cpus: 4 },
-  ...{ memoryBytes: 5, valMemoryBytes: 6, valMemoryBytesMax: 7 },
+  version: "1.2.3",
+  schemaVersion: 41,
+  isolation: "bubblewrap",
+  uptimeMs: 8,
+  isStopping: false,
+  runs: 1,
+  waitingRuns: 2,
+  processes: 3,
+  cpuLoad: 0.5,
+  cpus: 4,
+  memoryBytes: 5,
+  valMemoryBytes: 6,
+  valMemoryBytesMax: 7,
 }
 const user = Bun.randomUUIDv7()
 const val = Bun.randomUUIDv7()
@@ -56,7 +65,10 @@ describeEachDatabase("NodeWatch", (open) => {
     const clocks: NodeStatus[] = []
     const counts: number[] = []
     const deps: NodeWatchOptions = {
-      ...{ node, nodes, tokens, queueStore: createQueueStore(db) },
+      node,
+      nodes,
+      tokens,
+      queueStore: createQueueStore(db),
       hasEnded: (other) => gone.has(other.id),
       checkSchema: async () => {},
       delayOf: () => 0,
@@ -373,7 +385,7 @@ describeEachDatabase("NodeWatch", (open) => {
     const late = await begin(paused.runs, paused.node.id)
     await watching.watch.sweep()
     expect(await statusOf(database, late)).toEqual(crashed)
-    // It can tell how it ended, but no longer that it goes on.
+    // The paused node can record how the run ended, but no longer that it goes on.
     await paused.runs.record([
       { ...late, logs: [{ at: "2026-01-01T00:00:00.000Z", level: "log", message: "still here" }] },
     ])

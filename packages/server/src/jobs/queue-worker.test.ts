@@ -60,7 +60,10 @@ class FakeRunner implements Runner {
     this.open += 1
     this.openMax = Math.max(this.openMax, this.open)
     const slot: RunSlot = {
-      ...{ mask: noMask, fetch: unused, connect: unused, stop() {} },
+      mask: noMask,
+      fetch: unused,
+      connect: unused,
+      stop() {},
       call: async () => ({ kind: "returned", json: "1", kept: 1, isTruncated: false }),
       release: () => {
         this.open -= 1
@@ -79,11 +82,27 @@ class FakeRunner implements Runner {
 
 function toRun(val: Val): ClaimedRun {
   return {
-    ...{ id: Bun.randomUUIDv7(), valId: val.id, startedFile: null, version: 1 },
+    id: Bun.randomUUIDv7(),
+    valId: val.id,
+    startedFile: null,
+    version: 1,
     followsCurrent: false,
-    ...{ accountId: val.ownerId, ownerId: val.ownerId, parentId: null, source: "api", args: [] },
-    ...{ queuedAt: 1, input: null, request: null, logs: [], logsTruncated: false, logGap: null },
-    ...{ fence: 1, attempt: 1, retries: 0, depth: 0, isAccountSuspended: false },
+    accountId: val.ownerId,
+    ownerId: val.ownerId,
+    parentId: null,
+    source: "api",
+    args: [],
+    queuedAt: 1,
+    input: null,
+    request: null,
+    logs: [],
+    logsTruncated: false,
+    logGap: null,
+    fence: 1,
+    attempt: 1,
+    retries: 0,
+    depth: 0,
+    isAccountSuspended: false,
     isToBeCancelled: false,
   }
 }
@@ -122,18 +141,19 @@ async function openWorker(
       runner,
       {
         of: async ({ id, file, version, type, ownerId }, accountId) => ({
-          ...{
-            key: id,
-            valId: id,
-            file,
-            version,
-            type,
-            ownerId,
-            accountId,
-            label: "",
-            entryUrl: "",
-          },
-          ...{ endpoint: "", isMadeOf: () => true, readFile: unused, load: unused },
+          key: id,
+          valId: id,
+          file,
+          version,
+          type,
+          ownerId,
+          accountId,
+          label: "",
+          entryUrl: "",
+          endpoint: "",
+          isMadeOf: () => true,
+          readFile: unused,
+          load: unused,
         }),
         ofUnsaved: unused,
       },
@@ -201,7 +221,8 @@ test.each(["claim", "val"] as const)(
   async (name) => {
     await using rules = await openRules()
     const val = await rules.nouns.vals.create(await rules.addCaller("ada"), {
-      ...{ name: "hello", code: "1" },
+      name: "hello",
+      code: "1",
     })
     const gate = Promise.withResolvers<void>()
     const [limits, gates] = [{ pollMs: 1 }, { [name]: gate.promise }]
@@ -221,7 +242,8 @@ test.each(["claim", "val"] as const)(
 test("QueueWorker forgets that runs have begun whose ends could be recorded only after an outage", async () => {
   await using rules = await openRules()
   const val = await rules.nouns.vals.create(await rules.addCaller("ada"), {
-    ...{ name: "hello", code: "1" },
+    name: "hello",
+    code: "1",
   })
   let isDown = true
   const run = toRun(val)

@@ -16,9 +16,12 @@ import type { LiveRuns } from "../domain/runs/live-runs.ts"
 export const queueWorkerLimits = {
   /** Runs of the queue whose code runs on this node at once, or is about to. */
   runsMax: 256,
-  /** Those of one account, so that long runs of one account leave room for others. */
+  /** Runs of one account among them, so that long runs of one account leave room for others. */
   runsPerAccountMax: 64,
-  /** The same with those whose end is not on disk yet, as a multiple of both limits. */
+  /**
+   * A node may hold this many times the claims that both limits allow: some runs have ended, but
+   * are not recorded yet.
+   */
   claimsFactor: 2,
   /** Runs that are claimed together. Nodes claim one after the other. */
   claimMax: 1_000,
@@ -26,7 +29,7 @@ export const queueWorkerLimits = {
   pollMs: 1_000,
   /** The delay before a run that could not start is tried again; up to twice as long, at random. */
   returnMs: 1_000,
-  /** The same, at most, for a run whose account has used up its runs for this minute. */
+  /** The longest delay of a run whose account has used up its runs for this minute. */
   limitedMsMax: 30_000,
   /** How many waiting runs the metrics count, and for how long a count is valid. */
   countMax: 100_000,

@@ -77,7 +77,12 @@ describe("ScheduleJob", () => {
     job.start()
     await waitUntil(() => schedules.calls.length === 7)
     expect(schedules.calls).toEqual([
-      ...["release", "find", "fire 10", "find", "fire 10", "find"],
+      "release",
+      "find",
+      "fire 10",
+      "find",
+      "fire 10",
+      "find",
       "correct after undefined",
     ])
     expect(wakes()).toBe(1)
@@ -98,9 +103,14 @@ describe("ScheduleJob", () => {
     job.start()
     await waitUntil(() => schedules.calls.length === 8)
     expect(schedules.calls).toEqual([
-      ...["release", "find", "correct after undefined"],
-      ...["find", "fire 10"],
-      ...["find", "fire 10", "find"],
+      "release",
+      "find",
+      "correct after undefined",
+      "find",
+      "fire 10",
+      "find",
+      "fire 10",
+      "find",
     ])
   })
 
@@ -121,7 +131,12 @@ describe("ScheduleJob", () => {
     job.start()
     await waitUntil(() => schedules.calls.includes("correct after undefined"))
     expect(schedules.calls).toEqual([
-      ...["release", "find", "tell", "fire 10", "find", "correct after undefined"],
+      "release",
+      "find",
+      "tell",
+      "fire 10",
+      "find",
+      "correct after undefined",
     ])
     expect(errors.map(String)).toEqual(["Error: release", "Error: tell", "Error: one row"])
   })
@@ -134,9 +149,7 @@ describe("ScheduleJob", () => {
     await waitUntil(() => corrections().length === 3)
     const { length } = schedules.calls
     await waitUntil(() => schedules.calls.length > length + 3)
-    expect(corrections()).toEqual([
-      ...["correct after undefined", "correct after a", "correct after b"],
-    ])
+    expect(corrections()).toEqual(["correct after undefined", "correct after a", "correct after b"])
     schedules.works = [{ ...idle, now: now + 86_400_000 }, idle]
     await waitUntil(() => corrections().length === 4)
     expect(corrections().at(-1)).toBe("correct after undefined")

@@ -25,7 +25,9 @@ beforeAll(async () => {
           question?.type === "MX" && question.name === "vals.example.com"
             ? [
                 {
-                  ...{ type: "MX", name: question.name, ttl: 1 },
+                  type: "MX",
+                  name: question.name,
+                  ttl: 1,
                   data: { preference: 10, exchange: "mail.example.com" },
                 },
               ]

@@ -41,7 +41,7 @@ export interface AccountStore {
   unsuspend(id: string, audit: AuditEntry): Promise<boolean>
   /** Suspends the account and deletes its tokens, sessions, secrets and profile. */
   close(id: string, audit: AuditEntry): Promise<boolean>
-  /** As `close`, and marks all data of the account for deletion. */
+  /** Closes the account, and marks all its data for deletion. */
   closeForPurge(id: string, audit: AuditEntry): Promise<boolean>
   addToken(token: NewTokenRecord, audit: AuditEntry): Promise<void>
   findQuotas(id: string): Promise<Quotas | undefined>

@@ -43,9 +43,15 @@ interface LiveToken {
  * and use the services of the server on its owner's account.
  */
 export const runScopes: readonly Scope[] = [
-  ...(["val:read", "user:read", "run:read"] as const),
-  ...(["blob:read", "blob:write", "sqlite:read", "sqlite:write"] as const),
-  ...(["email:write", "openai:write"] as const),
+  "val:read",
+  "user:read",
+  "run:read",
+  "blob:read",
+  "blob:write",
+  "sqlite:read",
+  "sqlite:write",
+  "email:write",
+  "openai:write",
 ]
 
 /**

@@ -21,8 +21,8 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
 
 const secretDigits = 43 // 62^43 > 2^256
 /**
- * Of a token: with its prefix and checksum it has the 43 characters of 256 bits in base64url, the
- * length that clients written for Val Town accept. 62^30 > 2^178.
+ * The random digits of a token: with its prefix and checksum it has the 43 characters of 256 bits
+ * in base64url, the length that clients written for Val Town accept. 62^30 > 2^178.
  */
 const tokenDigits = 30
 const checksumDigits = 6 // 62^6 > 2^32

@@ -105,7 +105,7 @@ describe("TokenUses", () => {
 
     expect(writes).toEqual([[first, second]])
     jest.useRealTimers()
-    // It is one connection that writes: what is written now comes after.
+    // One connection writes: this token is written after the uses.
     await addToken()
     expect([await lastUseOf(first), await lastUseOf(second)]).toEqual([longAgo + 2, longAgo + 1])
   })
@@ -118,7 +118,7 @@ describe("TokenUses", () => {
       note(id, null, longAgo)
       jest.advanceTimersByTime(1000)
       jest.useRealTimers()
-      // It is one connection that writes: the use is written before this token.
+      // One connection writes: the use is written before this token.
       await addToken()
     }
 

@@ -33,7 +33,7 @@ export interface FoundToken {
   readonly userId: string
   readonly username: string
   readonly isSuspended: boolean
-  /** It belongs to a process that runs a val, and is revoked when the process ends. */
+  /** The token belongs to a process that runs a val, and is revoked when the process ends. */
   readonly isOfRun: boolean
   /** The val that the process runs; null for unsaved code and for other tokens. */
   readonly valId: string | null

@@ -43,7 +43,10 @@ export interface UserStore {
   findFirst(): Promise<User | undefined>
   /** Adds the user and its first token. Returns false, and adds neither, when the name is taken. */
   add(user: User, token: NewTokenRecord, audit?: AuditEntry): Promise<boolean>
-  /** As `add`, but only if there is no user yet. Two nodes may try at the same time. */
+  /**
+   * Adds the user and its first token, but only if there is no user yet. Two nodes may try at the
+   * same time.
+   */
   addFirst(user: User, token: NewTokenRecord): Promise<boolean>
   /** Undefined when there is no such user. */
   change(id: string, change: ProfileChange): Promise<User | undefined>

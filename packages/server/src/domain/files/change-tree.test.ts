@@ -158,7 +158,10 @@ describe("changeTree", () => {
   test("refuses more imports of vals than a version may have, and of more vals than a save may", () => {
     const importing = (count: number, vals: number): FileChange => {
       const imports = Array.from({ length: count }, (_, index) => ({
-        ...{ username: "ada", name: `v${index % vals}`, branch: null, version: null },
+        username: "ada",
+        name: `v${index % vals}`,
+        branch: null,
+        version: null,
         specifiers: [],
       }))
       return { kind: "put", path: "a.ts", content: { text: "", bytes: 0, imports } }

@@ -63,9 +63,11 @@ export interface PlannedTree {
 }
 
 const limits = {
-  ...{ files: wireLimits.filesPerVersionMax, directories: wireLimits.directoriesPerVersionMax },
+  files: wireLimits.filesPerVersionMax,
+  directories: wireLimits.directoriesPerVersionMax,
   bytes: wireLimits.versionBytesMax,
-  ...{ imports: wireLimits.importsPerVersionMax, importedVals: wireLimits.importedValsPerSaveMax },
+  imports: wireLimits.importsPerVersionMax,
+  importedVals: wireLimits.importedValsPerSaveMax,
   /** More than a branch needs in years: each list and each save goes through those that ended. */
   pathsPerBranchMax: 5_000,
   /** A request may move directories of 1,000 files 1,000 times. */
@@ -161,8 +163,11 @@ function createDraft(start: readonly PlannedFile[], newId: () => string) {
       }
       for (const one of missing)
         set({
-          ...{ path: one, fileId: newId(), type: "directory" },
-          ...{ content: undefined, origin: undefined },
+          path: one,
+          fileId: newId(),
+          type: "directory",
+          content: undefined,
+          origin: undefined,
         })
       set({ ...file, path })
     },
@@ -232,8 +237,11 @@ function listEnds(tree: Tree, draft: Draft): readonly PlannedState[] {
   return tree.files
     .filter(({ path }) => !draft.get(path))
     .map((file) => ({
-      ...{ path: file.path, fileId: file.fileId, type: null },
-      ...{ content: undefined, origin: file },
+      path: file.path,
+      fileId: file.fileId,
+      type: null,
+      content: undefined,
+      origin: file,
     }))
 }
 
@@ -261,7 +269,9 @@ function assertFits(
   }
   assert(after.files, before.files, limits.files, `${after.files} files`)
   assert(
-    ...([after.directories, before.directories, limits.directories] as const),
+    after.directories,
+    before.directories,
+    limits.directories,
     `${after.directories} directories`,
   )
   assert(bytes, bytesBefore, limits.bytes, `${bytes} bytes of text`)

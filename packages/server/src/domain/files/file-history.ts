@@ -113,7 +113,10 @@ export function createFileHistory(
         try {
           const saved = await store.save(
             {
-              ...{ valId, branchId, note: input.note, importHosts: sources.importHosts },
+              valId,
+              branchId,
+              note: input.note,
+              importHosts: sources.importHosts,
               isRestore: true,
               imports: [...texts.values()].flatMap(({ imports }) => imports),
               plan(current, branch, tree) {
@@ -173,7 +176,9 @@ function planRestore(
     const content = texts.get(file.path)
     if (!isSame && !content && file.type !== "directory") missing.push(file)
     return {
-      ...{ kind: "put", path: file.path, type: file.type },
+      kind: "put",
+      path: file.path,
+      type: file.type,
       content: isSame ? undefined : content,
       restored: { fileId: used.has(file.fileId) ? newId() : file.fileId, origin },
     }

@@ -140,7 +140,10 @@ export function createFileSaves(
     const changes = await readChanges(sources, caller, val.name, inputs)
     const saved = await store.save(
       {
-        ...{ valId, branchId: branchId ?? valId, note: options.note, isRestore: options.isImport },
+        valId,
+        branchId: branchId ?? valId,
+        note: options.note,
+        isRestore: options.isImport,
         importHosts: sources.importHosts,
         imports: changes.some(mayChangeImports)
           ? changes.flatMap((one) => (one.kind !== "delete" && one.content?.imports) || [])
@@ -179,7 +182,7 @@ export function createFileSaves(
       const path = (change.kind === "update" ? change.newPath : undefined) ?? change.path
       const file = saved.written.find((one) => one.path === path)
       if (file) return { ...saved, file, version: saved.branch.version }
-      // It is as it was.
+      // The file is as it was.
       const now = await files.getTree(caller, valId, { branchId })
       const same = now.tree.find(path)
       if (!same) throw fileNotFound(path)

@@ -83,7 +83,9 @@ function listTriples(sides: MergeSides): readonly FileTriple[] {
     }
     const keys = new Set([...keyed.base.keys(), ...keyed.ours.keys(), ...keyed.theirs.keys()])
     const triples = [...keys].map((key) => ({
-      ...{ base: keyed.base.get(key), ours: keyed.ours.get(key), theirs: keyed.theirs.get(key) },
+      base: keyed.base.get(key),
+      ours: keyed.ours.get(key),
+      theirs: keyed.theirs.get(key),
     }))
     return pairByPath(triples)
   }
@@ -227,7 +229,7 @@ function createPlaces() {
 }
 
 interface Directories {
-  /** Those of ours that theirs has not deleted. */
+  /** Directories of our side that their side has not deleted. */
   readonly kept: readonly TreeFile[]
   readonly added: readonly string[]
 }
@@ -268,7 +270,9 @@ function assemble(
     const found = path === undefined ? undefined : oursAt(path)
     if (outcome.kind === "conflict")
       conflicts.push({
-        ...{ ...triple, ours: origin ?? oursAt(outcome.path), type: outcome.type },
+        ...triple,
+        ours: origin ?? oursAt(outcome.path),
+        type: outcome.type,
         path: isRefused && origin ? origin.path : outcome.path,
       })
     if (isRefused && path !== undefined && triple.theirs)
@@ -288,8 +292,11 @@ function assemble(
     if (found?.type === "directory") files.push(toPlanned(found))
     else
       files.push({
-        ...{ path, fileId: newId(), type: "directory" },
-        ...{ content: undefined, origin: undefined },
+        path,
+        fileId: newId(),
+        type: "directory",
+        content: undefined,
+        origin: undefined,
       })
   }
   const merged = new Map(files.map((file) => [file.path.toLowerCase(), file.content?.text]))
@@ -309,8 +316,11 @@ function toMerged(
   const type = outcome.kind === "merged" ? outcome.type : origin?.type
   const content = outcome.kind === "merged" ? outcome.content : undefined
   return {
-    ...{ path, fileId: origin?.fileId ?? newId(), type: type ?? "file" },
-    ...{ content, origin },
+    path,
+    fileId: origin?.fileId ?? newId(),
+    type: type ?? "file",
+    content,
+    origin,
   }
 }
 

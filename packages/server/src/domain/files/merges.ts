@@ -147,7 +147,10 @@ export function createMerges(
         try {
           const saved = await store.save(
             {
-              ...{ valId, branchId: targetId, note, mergedId: branchId },
+              valId,
+              branchId: targetId,
+              note,
+              mergedId: branchId,
               importHosts: sources.importHosts,
               imports: contents.flatMap((content) => content?.imports ?? []),
               plan(current, target, tree, sides) {
@@ -383,7 +386,9 @@ async function toRefusal(files: Files, { sides, conflicts }: Conflicting): Promi
     shown.push({ path, ...texts })
   }
   return new MergeRefused({
-    ...{ conflicts: shown, conflictCount: conflicts.length },
-    ...{ version: sides.ours.version, sourceVersion: sides.theirs.version },
+    conflicts: shown,
+    conflictCount: conflicts.length,
+    version: sides.ours.version,
+    sourceVersion: sides.theirs.version,
   })
 }

@@ -37,9 +37,15 @@ export function createStartedFiles(files: VersionFileStore) {
       )
     return {
       ...val,
-      ...{ code: file.content, type: file.type, version: found.number },
+      code: file.content,
+      type: file.type,
+      version: found.number,
       file: {
-        ...{ id: file.id, path, since: file.since, branchId: branch.id, branchName: branch.name },
+        id: file.id,
+        path,
+        since: file.since,
+        branchId: branch.id,
+        branchName: branch.name,
         isEntry: branch.id === val.id && path === found.entryPath,
       },
       versionCreatedAt: found.savedAt,
@@ -53,7 +59,7 @@ export function createStartedFiles(files: VersionFileStore) {
       if (!branch) throw branchNotFound(name ?? mainBranch)
       return open(val, branch, version, async (_, entryPath) => path ?? entryPath ?? undefined)
     },
-    /** The same for a file by its id, wherever it is in that version. */
+    /** Opens a file by its id, wherever it is in that version. */
     async getById(
       val: Val,
       { id, branchId }: Pick<CodeFile, "id" | "branchId">,

@@ -29,7 +29,11 @@ describe("createTree", () => {
 
   test("remembers the paths that have ended, and the directories that they were in", () => {
     expect(["old/gone.txt", "old", "a/x.txt", "", "gone.txt"].map(tree.hadPath)).toEqual([
-      ...[true, true, false, false, false],
+      true,
+      true,
+      false,
+      false,
+      false,
     ])
     expect(tree.states).toHaveLength(7)
   })
@@ -70,7 +74,12 @@ describe("findEntry", () => {
 
 describe("findNextEntry", () => {
   const toState = (path: string): PathState => ({
-    ...{ path, fileId: path, type: "script", since: 1, updatedAt: 1, bytes: 1 },
+    path,
+    fileId: path,
+    type: "script",
+    since: 1,
+    updatedAt: 1,
+    bytes: 1,
   })
   const find = (entryFileId: string, before: readonly string[], after: readonly string[]) => {
     const branch = { id: "the-branch", entryFileId }

@@ -14,7 +14,7 @@ export interface PathState {
   readonly fileId: string
   readonly type: FileType | null
   readonly updatedAt: number
-  /** Of its text; 0 for a directory. */
+  /** The size of its text; 0 for a directory. */
   readonly bytes: number
 }
 

@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { needsInvitation, type SignUpPolicy, suggestUsername } from "./sign-up-policy.ts"
 
 const policy = (change: Partial<SignUpPolicy>): SignUpPolicy => ({
-  ...{ signUp: "none", domains: [], linksByEmail: false },
+  signUp: "none",
+  domains: [],
+  linksByEmail: false,
   ...change,
 })
 

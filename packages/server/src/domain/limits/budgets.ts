@@ -113,7 +113,10 @@ export class Budgets implements Sharing {
   readonly #purges: Loop
   #nodeCount = 1
   #isCut = false
-  /** Those at the last count, and what all nodes may have added since. */
+  /**
+   * The limits that are stored: as many as at the last count, and what all nodes may have added
+   * since.
+   */
   #stored = 0
 
   constructor(store: BudgetStore, nodeId: string, onError: (error: unknown) => void) {
@@ -198,7 +201,7 @@ export class Budgets implements Sharing {
       isWaiting = false
       this.#isCut = true
       for (const { settle } of asks) settle(undefined)
-      // Those that came meanwhile have waited too, and this round may still take long.
+      // Requests that came meanwhile have waited too, and this round may still take long.
       this.#decideAlone()
     }
     const timer = setTimeout(decideAlone, limits.answerMsMax)

@@ -42,7 +42,7 @@ export function admit(waitMs: number | Promise<number>, refusal?: string): void 
   refuseUntil(waitMs, refusal)
 }
 
-/** The same where nothing is awaited. */
+/** Throws `rate_limited` if there is a time to wait. */
 export function refuseUntil(waitMs: number, refusal?: string): void {
   if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
 }

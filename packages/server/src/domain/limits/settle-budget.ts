@@ -14,7 +14,7 @@ export interface RateAsk {
   readonly wanted: number
   /** Its own count of used tokens, `spent` included. The database takes it if it stores none. */
   readonly used: number
-  /** Those of the last minute that were not reported, for a limit whose use users can see. */
+  /** Tokens of the last minute that were not reported, for a limit whose use users can see. */
   readonly counted?: number
 }
 
@@ -33,7 +33,7 @@ export type BudgetAsk = RateAsk | SlotAsk
 
 /** What is left of a limit per time, for all nodes together. */
 export interface RateAnswer {
-  /** Of the capacity; more than it for a debt. */
+  /** The used part of the capacity; more than all of it is a debt. */
   readonly used: number
   /** How many of the wanted tokens were taken. */
   readonly granted: number

@@ -153,7 +153,7 @@ export class SharedRates implements BudgetSource {
     bucket.waiting = []
     bucket.refill(this.#now())
     const wanted = countTokens(waiting)
-    // Of its part, if this node has decided alone.
+    // A node that has decided alone counts what it has used of its own part.
     const used = Math.max(0, bucket.capacity - bucket.tokens - wanted)
     let takenAlone = 0
     return {

@@ -67,7 +67,7 @@ export class SharedSlots implements BudgetSource {
   tryOpen(key: string): boolean {
     const known = this.#counts.get(key)
     if (!this.hasRoom(key, known)) {
-      // It is among those that ask.
+      // A key with a count is among those for which this node asks.
       if (!known && this.#sharing.nodeCount > 1) this.#counts.set(key, new SlotCount())
       return false
     }

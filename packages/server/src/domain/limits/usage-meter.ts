@@ -69,7 +69,7 @@ export function createUsageMeter(
       const perMinute = perMinuteOf(userId)
       return perMinute === undefined || rates.hasToken(userId, perMinute)
     },
-    /** As `take`, whether anything is left or not. */
+    /** Takes the amount, whether anything is left or not. */
     charge(userId: string, amount: number): void {
       const perMinute = perMinuteOf(userId)
       if (perMinute !== undefined) rates.charge(userId, perMinute, amount)

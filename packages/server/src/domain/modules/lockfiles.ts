@@ -204,7 +204,7 @@ export interface DependencyResolver {
    */
   resolve(request: {
     readonly files: readonly SourceFile[]
-    /** Of the version that the files are of. */
+    /** The settings of the version that the files are of. */
     readonly config?: ValConfig | undefined
     /** Owners take turns. */
     readonly ownerId: string
@@ -254,7 +254,9 @@ export function toResolution(
 ): Resolution {
   const importing = new Set(imports.flatMap(({ places }) => places.map(({ text }) => text)))
   return {
-    ...{ imports, bundle: bundle?.hash ?? null, ...(isAsync ? { isAsync: true as const } : {}) },
+    imports,
+    bundle: bundle?.hash ?? null,
+    ...(isAsync ? { isAsync: true as const } : {}),
     ...(leftOut.length > 0 ? { leftOut } : {}),
     files: files
       .map(({ path, code }) => [path, toTextKey(code, path, config)] as const)

@@ -34,7 +34,8 @@ function lock(
     version: 3,
     path: "main.tsx",
     resolution: { imports, bundle },
-    ...{ config: null, edits: [] },
+    config: null,
+    edits: [],
     ...more,
   }
 }

@@ -165,7 +165,8 @@ describe("createPendingLockfiles", () => {
       lock = { ...pending, resolution, retryAt: 1_000_000 }
       const retried: string[] = []
       const lockfiles = createPendingLockfiles({ find }, () => clock.at, {
-        ...{ waitMsMax: 100, pollMs: dayMs },
+        waitMsMax: 100,
+        pollMs: dayMs,
         async retry(...version) {
           retried.push(version.join("@"))
           lock = { ...pending, bundle: "hash", resolution }

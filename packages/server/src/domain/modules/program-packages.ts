@@ -28,7 +28,7 @@ export interface SavedModule {
   readonly version: number
   readonly path: string
   readonly ownerId: string
-  /** Of its version. */
+  /** The lockfile of its version. */
   readonly lock: LockfileSummary | null
   readonly config: VersionConfig | null
   /** See `GraphModule`. */

@@ -34,7 +34,7 @@ export interface AuthorizationCode {
 
 /** A program without a browser that waits for its user. */
 export interface WaitingDevice {
-  /** Of the code that it exchanges for tokens. */
+  /** The hash of the code that the program exchanges for tokens. */
   readonly hash: string
   /** What the user enters. */
   readonly userCode: string
@@ -175,7 +175,7 @@ export const commandLine = {
 /** The command lines by their public ids. */
 export const commandLines: ReadonlyMap<string, CommandLine> = new Map([
   ["val_town_vt", { name: "vt", accessTokenMs: oauthLimits.accessTokenMs }],
-  // It keeps one token, and asks its user to sign in again when that has expired.
+  // The program hamlet keeps one token, and asks its user to sign in again when that has expired.
   ["hamlet", { name: "hamlet", accessTokenMs: oauthLimits.authorizationMs }],
 ])
 

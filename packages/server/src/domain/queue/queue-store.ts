@@ -27,7 +27,7 @@ export interface NewQueuedRun {
   readonly args: unknown
   readonly input?: RunInput | null
   readonly request?: Pick<RunRequest, "method" | "url"> | null
-  /** It starts no sooner, by the clock of the database. Absent: at once. */
+  /** When the run may start, by the clock of the database. Absent: at once. */
   readonly dueAt?: number | null
   /** How often it is attempted again when it fails. */
   readonly retries?: number
@@ -66,7 +66,7 @@ export interface ClaimedRun {
   readonly retries: number
   readonly depth: number
   readonly isAccountSuspended: boolean
-  /** It was cancelled while it had started elsewhere, or was on its way back to the queue. */
+  /** The run was cancelled while it had started elsewhere, or was on its way back to the queue. */
   readonly isToBeCancelled: boolean
 }
 

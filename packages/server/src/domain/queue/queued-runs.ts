@@ -54,7 +54,7 @@ export function createQueuedRuns(
       source: caller.isInBrowser ? "ui" : "api",
       depth,
     })
-    // It was deleted meanwhile.
+    // The val was deleted meanwhile.
     if (id === null) throw valNotFound(val.id)
     queue.wake()
     return runs.get(caller, id)
@@ -79,7 +79,8 @@ export function createQueuedRuns(
         )
       return enqueue(caller, val, {
         ...(given ? toStoredArgs(given) : { args, input }),
-        ...{ request, parentId: runId },
+        request,
+        parentId: runId,
       })
     },
   }

@@ -7,7 +7,8 @@ test("takeQueuedRun uses up no allowance while the queue of the account is full"
   let waiting = 2
   const room = createQueueRoom({ countWaiting: async () => waiting }, 2, { now: () => clock.at })
   const perMinute = {
-    ...{ runsPerMinute: 3, egressBytesPerMinute: undefined },
+    runsPerMinute: 3,
+    egressBytesPerMinute: undefined,
     storageRequestsPerMinute: undefined,
   }
   const allowances = createAllowances(perMinute, () => clock.at)

@@ -36,7 +36,7 @@ export interface QueueStats {
 const limits = {
   /** How long a count of waiting runs is valid. Meanwhile this node adds its own. */
   countedMs: 1_000,
-  /** The same for a count that has reached the limit. */
+  /** How long a count that has reached the limit is valid. */
   fullMs: 100,
   /** Accounts whose counts are remembered. */
   accountsMax: 10_000,
@@ -118,6 +118,6 @@ interface WaitingCount {
   readonly at: number
   /** The runs that waited then. */
   readonly counted: number
-  /** The same and those that were added since. */
+  /** The runs that waited then and those that were added since. */
   count: number
 }

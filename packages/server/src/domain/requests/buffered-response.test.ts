@@ -14,19 +14,15 @@ const bytes = (...values: number[]) => Uint8Array.from(values)
 
 describe("readResponse", () => {
   for (const type of [
-    ...[
-      "text/plain",
-      "TEXT/HTML; charset=UTF-8",
-      "text/event-stream",
-      'text/css; charset="utf8"',
-      "application/json;charset=us-ascii",
-    ],
-    ...[
-      "application/problem+json",
-      "image/svg+xml",
-      "application/javascript",
-      "application/x-www-form-urlencoded",
-    ],
+    "text/plain",
+    "TEXT/HTML; charset=UTF-8",
+    "text/event-stream",
+    'text/css; charset="utf8"',
+    "application/json;charset=us-ascii",
+    "application/problem+json",
+    "image/svg+xml",
+    "application/javascript",
+    "application/x-www-form-urlencoded",
   ])
     test(`reads ${type} as text`, async () => {
       expect(await read(Buffer.from("é"), type)).toMatchObject({

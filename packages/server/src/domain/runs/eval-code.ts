@@ -72,7 +72,7 @@ export function createEvaluations(
       const { val, started } = await startCode(caller, input)
       return getReturned(started, val, caller)
     },
-    /** The same, but the failure of the code is the outcome of its run. */
+    /** Runs the code like `run`, but the failure of the code is the outcome of its run. */
     start: async (caller: Caller, input: EvalInput) => (await startCode(caller, input)).started,
   }
 }
@@ -121,8 +121,12 @@ function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code:
     version: unsavedVersion,
     code,
     file: {
-      ...{ id, path: entryPath, since: unsavedVersion },
-      ...{ branchId: id, branchName: mainBranch, isEntry: true },
+      id,
+      path: entryPath,
+      since: unsavedVersion,
+      branchId: id,
+      branchName: mainBranch,
+      isEntry: true,
     },
     versionCreatedAt: at,
     likeCount: 0,
@@ -159,8 +163,12 @@ function resolveImports(
         isPinned: val !== undefined && val.ownerId !== caller.userId,
         pinnedAt: at,
         target: branch && {
-          ...{ valId: val.id, ownerId: val.ownerId, ownerName: val.ownerName, valName: val.name },
-          ...{ branchId: branch.id, branchName: branch.name },
+          valId: val.id,
+          ownerId: val.ownerId,
+          ownerName: val.ownerName,
+          valName: val.name,
+          branchId: branch.id,
+          branchName: branch.name,
         },
         version: branch && (await files.findVersion(branch.id, null)),
       }

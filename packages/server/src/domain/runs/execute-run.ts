@@ -63,7 +63,7 @@ export function createRunStarter(
       await live.settled()
     }
   }
-  /** As `start`, for any program. `makeProgram` is called after the limits were checked. */
+  /** Starts a run of any program. `makeProgram` is called after the limits were checked. */
   const startProgram = async <Result>(
     caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
     val: Pick<Val, "id" | "version" | "ownerId"> & Partial<Pick<Val, "file">>,

@@ -145,7 +145,7 @@ export class RecordedRun implements LiveRun, RunRecord {
   isFresh = false
   isChanged = false
   isWriting = false
-  /** It left the queue, and that is not on disk yet. */
+  /** The run has left the queue, which is not on disk yet. */
   hasBegun = false
   writtenAt = 0
   #log: RunLog | undefined

@@ -53,15 +53,13 @@ describe("RunRecorder", () => {
       }
       const runs = Array.from({ length: 10 }, () =>
         live.open({
-          ...{
-            ...about,
-            args: null,
-            request: null,
-            input: null,
-            depth: 0,
-            source: "http",
-            startedAt: rules.clock.at,
-          },
+          ...about,
+          args: null,
+          request: null,
+          input: null,
+          depth: 0,
+          source: "http",
+          startedAt: rules.clock.at,
           id: rules.clock.newId(),
           ...more,
         }),
@@ -93,8 +91,17 @@ describe("RunRecorder", () => {
       (error) => expect(error).toBeUndefined(),
     )
     const run = live.open({
-      ...{ id: rules.clock.newId(), valId, version: 1, accountId, ownerId: accountId },
-      ...{ parentId: null, args: null, request: null, input: null, depth: 0, source: "http" },
+      id: rules.clock.newId(),
+      valId,
+      version: 1,
+      accountId,
+      ownerId: accountId,
+      parentId: null,
+      args: null,
+      request: null,
+      input: null,
+      depth: 0,
+      source: "http",
       startedAt: rules.clock.at,
     })
     run.finish(succeed)
@@ -125,8 +132,17 @@ describe("RunRecorder", () => {
     )
     const end = () => {
       const run = live.open({
-        ...{ id: rules.clock.newId(), valId, version: 1, accountId, ownerId: accountId },
-        ...{ parentId: null, args: null, request: null, input: null, depth: 0, source: "http" },
+        id: rules.clock.newId(),
+        valId,
+        version: 1,
+        accountId,
+        ownerId: accountId,
+        parentId: null,
+        args: null,
+        request: null,
+        input: null,
+        depth: 0,
+        source: "http",
         startedAt: rules.clock.at,
       })
       run.finish(succeed)
@@ -164,13 +180,25 @@ describe("RunRecorder", () => {
       { flushMs: 5 },
     )
     const toNewRun = (source: "api" | "http"): NewRun => ({
-      ...{ id: rules.clock.newId(), valId, version: 1, accountId, ownerId: accountId, source },
-      ...{ parentId: null, args: null, request: null, input: null, depth: 0 },
+      id: rules.clock.newId(),
+      valId,
+      version: 1,
+      accountId,
+      ownerId: accountId,
+      source,
+      parentId: null,
+      args: null,
+      request: null,
+      input: null,
+      depth: 0,
       startedAt: rules.clock.at,
     })
     const run = await live.begin(toNewRun("api"))
     run.attach({
-      ...{ mask: noMask, call: never, fetch: never, connect: never },
+      mask: noMask,
+      call: never,
+      fetch: never,
+      connect: never,
       stop() {},
       release() {},
     })

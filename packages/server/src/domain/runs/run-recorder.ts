@@ -321,7 +321,7 @@ export class RunRecorder implements RunPersistence {
   #noteLost(run: RecordedRun): void {
     run.isWriting = false
     if (run.isEndWritten) {
-      // It came late for an attempt that was repeated.
+      // The record came late for an attempt that was repeated.
       run.isLost = true
       this.#unwritten.delete(run.id)
       return

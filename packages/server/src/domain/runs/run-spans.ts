@@ -15,9 +15,9 @@ import type { RunRecord } from "./runs.ts"
  */
 export class RunSpans {
   readonly work: Work
-  /** Of its code. */
+  /** The span of the run's code. */
   readonly span: TraceSpan
-  /** Of a run that no request waits for. */
+  /** The span around a run that no request waits for. */
   readonly #root: TraceSpan | undefined
   readonly #isRequest: boolean
 

@@ -122,7 +122,9 @@ describe("toFirstSettings", () => {
 
   test("is paused without a count, and with a reason when there are enough others", () => {
     expect(toFirstSettings(limits, undefined, now)).toMatchObject({
-      ...{ isPaused: true, pausedReason: null, nextAt: null },
+      isPaused: true,
+      pausedReason: null,
+      nextAt: null,
     })
     expect(toFirstSettings(limits, 2, now)).toMatchObject({
       isPaused: true,

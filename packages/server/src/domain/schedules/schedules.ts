@@ -31,7 +31,7 @@ export interface ScheduledFile {
   readonly val: ValMention
   readonly branch: { readonly id: string; readonly name: string }
   readonly file: { readonly id: string; readonly path: string }
-  /** Of the file, in the newest version. */
+  /** The type of the file in the newest version. */
   readonly type: FileType
 }
 

@@ -80,7 +80,7 @@ export function createSecrets(
   }
 }
 
-/** The same for the secrets of any store. */
+/** Encrypts all secrets of a store with the newest key, in batches. Returns their number. */
 export async function resealAll<Stored extends { readonly sealed: Sealed }>(
   store: {
     listOtherKeys(keyId: string, countMax: number): Promise<readonly Stored[]>

@@ -12,7 +12,7 @@ import { assertLimitable, resealAll, type SecretInput } from "./secrets.ts"
 /** A secret of one val, without its value. */
 export type ValSecret = Stored<typeof valSecret>
 
-/** The same with its encrypted value. */
+/** A secret of one val, with its encrypted value. */
 export interface SealedValSecret extends ValSecret {
   readonly valId: string
   readonly sealed: Sealed

@@ -85,7 +85,10 @@ const limits = {
   /** Runs that one page of traces looks at, and reads at a time. */
   tracesScannedMax: 10_000,
   tracesAtOnceMax: 250,
-  /** The same for log lines: a log has up to a hundred kilobytes. */
+  /**
+   * Runs that one page of log lines looks at, and reads at a time: a log has up to a hundred
+   * kilobytes.
+   */
   logsScannedMax: 400,
   logsAtOnceMax: 8,
   /** Items of a page, if many have the same time. */
@@ -262,7 +265,7 @@ function toShownHeaders(
   { request, response }: KeptHeaders,
   mask: Mask | undefined,
 ): Pick<Trace, "requestHeaders" | "responseHeaders"> {
-  // Those of the response were masked when they were recorded.
+  // The headers of the response were masked when they were recorded.
   return {
     requestHeaders: mask
       ? keepHeaders(request ?? [], limits.headerBytesMax, mask).filter(isShown)

@@ -26,9 +26,9 @@ export interface TimePageRules {
   readonly spanMs: number
   /** A page never ends within this many nanoseconds: its links could not tell where to go on. */
   readonly unit: bigint
-  /** Of the runs that one page looks at, which bounds its time. */
+  /** Runs that one page looks at, which bounds its time. */
   readonly runsMax: number
-  /** Of the items of a page, which may exceed its limit by those of one unit. */
+  /** Items of a page, which may exceed its limit by those of one unit. */
   readonly itemsMax: number
 }
 

@@ -44,7 +44,7 @@ export interface CommentStore {
    * it. Undefined when the val is gone.
    */
   add(comment: NewComment, authorize: (val: ValAccess) => void): Promise<Comment | undefined>
-  /** The same for the comment, which may not be deleted by everyone. False when it is gone. */
+  /** Calls `authorize` with the comment, which not everyone may delete. False when it is gone. */
   delete(id: string, authorize: (comment: Comment) => void): Promise<boolean>
 }
 

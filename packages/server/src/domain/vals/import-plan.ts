@@ -11,7 +11,7 @@ export interface ExistingVal {
   readonly val: Val
   /** The highest number that a version of it has ever had. */
   readonly versionLast: number
-  /** Those of the imported versions that it has already, with the same number and the same code. */
+  /** The imported versions that the val has already, with the same number and the same code. */
   readonly known: ReadonlySet<number>
 }
 

@@ -95,7 +95,8 @@ export function createImportedVals(
     const imports = versions.reduce((sum, source) => sum + source.imports.length, 0)
     if (imports > limits.importImportsMax)
       return {
-        ...{ name: incoming.name, status: "failed" },
+        name: incoming.name,
+        status: "failed",
         message: `Cannot import val "${incoming.name}": its versions have ${imports} imports of vals, and may have ${limits.importImportsMax}`,
       }
     const { privacy, type, readme } = incoming
@@ -146,7 +147,8 @@ export function createImportedVals(
 }
 
 /**
- * Of several vals with one name the first is meant: which of them came last would be an accident.
+ * Only the first of several vals with one name is imported: which of them came last would be an
+ * accident.
  */
 function withoutRepeats(sent: readonly ImportItem[]): readonly ImportItem[] {
   const names = new Set<string>()

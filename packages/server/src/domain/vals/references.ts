@@ -22,9 +22,9 @@ export interface Reference {
  * find in a list.
  */
 export interface ReferenceStore {
-  /** To the user's vals. */
+  /** References to the user's vals. */
   listToUser(userId: string, period: Period, page: PageRequest): Promise<Page<Reference>>
-  /** Those at whose `end` the val is. */
+  /** References at whose `end` the val is. */
   listOfVal(
     viewerId: string | undefined,
     valId: string,

@@ -59,13 +59,19 @@ describe("moveResolution", () => {
     const before = `import "npm:a"\nimport "./x"\nimport "npm:b"\nimport "./y"\nimport "npm:a"`
     const places = (code: string, specifier: string) =>
       Array.from(code.matchAll(new RegExp(`"${specifier}"`, "g")), ({ index, 0: found }) => ({
-        ...{ text: toTextHash(code), start: index, end: index + found.length },
+        text: toTextHash(code),
+        start: index,
+        end: index + found.length,
       }))
     const other = { text: "of another file", start: 40, end: 50 }
     const toResolution = (code: string): Resolution => ({
       bundle: null,
       imports: ["npm:a", "npm:b"].map((specifier, entry) => ({
-        ...{ specifier, resolved: specifier, error: null, entry, exports: [] },
+        specifier,
+        resolved: specifier,
+        error: null,
+        entry,
+        exports: [],
         places: [...places(code, specifier), other],
       })),
     })

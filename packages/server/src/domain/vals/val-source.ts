@@ -114,7 +114,7 @@ export function createSources(parser: CodeParser, importHosts: ImportHosts, find
       const missing = await findMissing(importHosts, finder, caller, specifiers)
       return toSource(importHosts, undefined, text, specifiers, missing)
     },
-    /** The same for many files of several vals of the caller. */
+    /** Reads many files of several vals of the caller. */
     async readMany(
       caller: Caller,
       vals: readonly {

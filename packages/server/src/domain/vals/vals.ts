@@ -43,7 +43,7 @@ export interface Val extends AddressFiles {
   readonly type: ValType
   readonly readme: string | null
   readonly version: number
-  /** Of the entry file; empty if there is none. */
+  /** The code of the entry file; empty if there is none. */
   readonly code: string
   /** The file that `code` and `type` are of: the entry file of `main`, unless another is started. */
   readonly file: CodeFile

@@ -25,7 +25,7 @@ describe("versions", () => {
 
   afterAll(() => rules[Symbol.asyncDispose]())
 
-  /** Of two versions. */
+  /** Adds a val with two versions. */
   async function addVal(name: string, privacy: "public" | "private"): Promise<Val> {
     const { id } = await rules.nouns.vals.create(ada, { name, code: "one", privacy })
     rules.clock.at += 1

@@ -103,7 +103,7 @@ export interface DeliveryStore {
   startRun(claim: Claim, run: WebhookRun, attempt: RecordedAttempt): Promise<void>
   /** Deletes some deliveries that ended before; true if there may be more. */
   purgeOlder(keptMs: number, countMax: number): Promise<boolean>
-  /** The same for those of a webhook beyond the newest ones. */
+  /** Deletes some deliveries of a webhook beyond the newest ones; true if there may be more. */
   purgeBeyond(webhookId: string, keptMax: number, countMax: number): Promise<boolean>
 }
 

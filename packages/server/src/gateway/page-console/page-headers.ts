@@ -2,8 +2,14 @@ import { toPreviewCookie } from "../../shared/cookies.ts"
 
 /** Headers that describe the bytes which the val has sent, and not those with the script. */
 const ofOtherBytes = [
-  ...["accept-ranges", "content-digest", "content-length", "content-md5", "digest"],
-  ...["etag", "last-modified", "repr-digest"],
+  "accept-ranges",
+  "content-digest",
+  "content-length",
+  "content-md5",
+  "digest",
+  "etag",
+  "last-modified",
+  "repr-digest",
 ]
 
 /** Whether the response is a page that can have the script. */

@@ -23,7 +23,9 @@ test("MessageQueue keeps the order, and forgets what it has sent while others wa
   }
   const queue = new MessageQueue(
     {
-      ...{ messagesPerSecondMax: 1_000_000, messageOverheadBytes: 10, forwardMsMax: 60_000 },
+      messagesPerSecondMax: 1_000_000,
+      messageOverheadBytes: 10,
+      forwardMsMax: 60_000,
       owner: "ada",
     },
     { send, allSent: resolve },

@@ -180,7 +180,7 @@ export class SocketRelay implements Watched, BacklogHolder {
     return (this.#client?.getBufferedAmount() ?? 0) + this.#toClient.waitingBytes
   }
 
-  /** The same for the val. */
+  /** The bytes that the val has not read. A side that has closed the WebSocket reads nothing. */
   #countOfVal(): number {
     if (this.#close?.by === "val") return 0
     return this.#val.bufferedAmount + this.#toVal.waitingBytes

@@ -168,7 +168,7 @@ describe("Sockets", () => {
     deaf.val.bufferedAmount = 100
     deaf.relay.clientSent("x")
     const laterMs = performance.now() + stalledMsMax + 1
-    // It has read a byte, and gets more than that.
+    // The slow client has read a byte, and gets more than that.
     slow.client.buffered = 99
     expect([slow, stalled, deaf].map(({ relay }) => relay.check(laterMs))).toEqual([
       false,

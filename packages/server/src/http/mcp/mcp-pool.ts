@@ -14,7 +14,9 @@ const limits = {
   jobMsMax: 86_400_000,
   /** Loading the library takes half a second of CPU time. */
   idleMsMax: 600_000,
-  /** Of one response of the API. A page of large vals is larger: the assistant asks for fewer. */
+  /**
+   * Bytes of one response of the API. A page of large vals is larger: the assistant asks for fewer.
+   */
   apiBytesMax: 16_777_216,
 }
 

@@ -7,10 +7,10 @@ import type { DocPages } from "../pages/doc-pages.ts"
 export const toolLimits = {
   pageItemsDefault: 20,
   pageItemsMax: 50,
-  /** Of code, a page of the documentation, a blob or a response. */
+  /** Characters of code, a page of the documentation, a blob or a response. */
   textCharsMax: 50_000,
   readmeCharsMax: 8_000,
-  /** Of a return value, the arguments or an error. */
+  /** Characters of a return value, the arguments or an error. */
   valueCharsMax: 20_000,
   logLinesDefault: 50,
   logLinesMax: 500,
@@ -19,7 +19,10 @@ export const toolLimits = {
   editsMax: 100,
   /** A diff that replaces all code has it twice, with a mark on each line. */
   diffCharsMax: 1_000_000,
-  /** Of the arguments of one call, so that a deep value cannot be expensive to validate. */
+  /**
+   * Elements in the arguments of one call, limited so that a deep value cannot be expensive to
+   * validate.
+   */
   inputElementsMax: 10_000,
 }
 

@@ -6,8 +6,12 @@ import { createEndedRuns } from "../../domain/runs/live-runs.ts"
 import { createMetrics } from "./metrics.ts"
 
 const database = () => ({
-  ...{ connections: 2, inUse: 1, waiting: 0 },
-  ...{ isUp: true, readErrors: 3, writeErrors: 4 },
+  connections: 2,
+  inUse: 1,
+  waiting: 0,
+  isUp: true,
+  readErrors: 3,
+  writeErrors: 4,
 })
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const observation = fc.record({
@@ -44,7 +48,13 @@ const recorder = () => {
 }
 const refusals = () => [["overloaded", 2] as const]
 const queue = () => ({
-  ...{ claimed: 9, returned: 1, requeued: 2, retried: 3, crashed: 4, lost: 5, active: 6 },
+  claimed: 9,
+  returned: 1,
+  requeued: 2,
+  retried: 3,
+  crashed: 4,
+  lost: 5,
+  active: 6,
 })
 const schedules = () => ({ delays: histogram, dropped: 7 })
 const mailServer = () => undefined
@@ -55,19 +65,17 @@ const services = () => [
   { service: { name: "libsql", use: "databases" }, problem: undefined } as const,
 ]
 const sources = {
-  ...{
-    database,
-    node,
-    services,
-    runner,
-    recorder,
-    loopDelay,
-    refusals,
-    queue,
-    schedules,
-    mailServer,
-    spans,
-  },
+  database,
+  node,
+  services,
+  runner,
+  recorder,
+  loopDelay,
+  refusals,
+  queue,
+  schedules,
+  mailServer,
+  spans,
 }
 const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
@@ -311,7 +319,7 @@ function readRequests(text: string) {
   return parseExposition(text).get("hamlet_http_requests_total")?.samples ?? []
 }
 
-/** Those that were seen. */
+/** The kinds of requests that were seen. */
 function readCounted(text: string) {
   return readRequests(text).filter(({ value }) => value > 0)
 }

@@ -32,8 +32,11 @@ describe("BodyBudget", () => {
 
   test("ends a body that is slow while others wait for its bytes, and no other", async () => {
     const budget = new BodyBudget({
-      ...{ bytesMax: 2 * megabyte, bytesPerOwnerMax: megabyte },
-      ...{ hurriedMs: 20, hurriedBytesPerSecond: 1_000 * megabyte, sweepMs: 10 },
+      bytesMax: 2 * megabyte,
+      bytesPerOwnerMax: megabyte,
+      hurriedMs: 20,
+      hurriedBytesPerSecond: 1_000 * megabyte,
+      sweepMs: 10,
     })
     const never = new Promise<string>(() => {})
     const run = (sender: string, body: Promise<string>) =>

@@ -8,7 +8,7 @@ export function withEtag(response: ApiResponse, version: number): ApiResponse {
   return { ...response, headers: { ...response.headers, etag } }
 }
 
-/** The same response, or 304 if the client already has it. */
+/** Returns the response, or 304 if the client already has it. */
 export function respondIfChanged(response: ApiResponse, ifNoneMatch: string | null): ApiResponse {
   const { etag } = response.headers
   if (ifNoneMatch === null || etag === undefined || response.status >= 300) return response

@@ -17,8 +17,12 @@ export const toFolderView = createView(folder, (it: Val, links: Links) => ({
 export const toBranchView = createView(
   branch,
   ({ val, branch: it }: BranchOfVal, links: Links) => ({
-    ...{ id: it.id, name: it.name, version: it.version, forkedBranchId: it.forkedFromId },
-    ...{ createdAt: toTimeText(it.createdAt), updatedAt: toTimeText(it.updatedAt) },
+    id: it.id,
+    name: it.name,
+    version: it.version,
+    forkedBranchId: it.forkedFromId,
+    createdAt: toTimeText(it.createdAt),
+    updatedAt: toTimeText(it.updatedAt),
     links: {
       self: `${links.folder(val.id)}/branches/${it.id}`,
       html: toBranchPage({ val, branch: it }, links),
@@ -35,8 +39,13 @@ export const toVersionChangeView = createView(versionChange, (it: VersionChange)
 export const toFileView = createView(file, (it: FileOfVal, links: Links) => {
   const { path, fileId, type, since, updatedAt } = it.file
   return {
-    ...{ id: fileId, name: toFileName(path), path, type, version: since },
-    ...{ updatedAt: toTimeText(updatedAt), links: toFileLinks(it, links) },
+    id: fileId,
+    name: toFileName(path),
+    path,
+    type,
+    version: since,
+    updatedAt: toTimeText(updatedAt),
+    links: toFileLinks(it, links),
   }
 })
 

@@ -119,7 +119,9 @@ export async function writeList<Item>(
     await yieldIfDue()
   }
   return {
-    ...{ count: parts.length, last, isCut },
+    count: parts.length,
+    last,
+    isCut,
     async end(rest) {
       const fields = toOwnJson(rest)
       const end = fields === "{}" ? "]}" : `],${fields.slice(1)}`

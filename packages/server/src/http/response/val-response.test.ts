@@ -75,8 +75,11 @@ describe("createValResponses", () => {
   test("shows the private original of a fork to its owner only, in whatever order they ask", () => {
     const origin = {
       id: "01890000-0000-7000-8000-000000000003",
-      ...{ name: "original", version: 1, privacy: "private" as const },
-      ...{ ownerId: "01890000-0000-7000-8000-000000000004", ownerName: "eve" },
+      name: "original",
+      version: 1,
+      privacy: "private" as const,
+      ownerId: "01890000-0000-7000-8000-000000000004",
+      ownerName: "eve",
     }
     const fork: Val = { ...val, forkedFrom: origin }
     const respond = createValResponses(links)

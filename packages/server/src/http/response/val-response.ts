@@ -16,9 +16,9 @@ export function toValResponse(val: Val, links: Links, viewer: Viewer): ApiRespon
 }
 
 /**
- * The same for vals that the store may have cached. Such a val is the same object until the database
- * changes, so its response is written once, and is forgotten with it. All who may see a val get the
- * same, but for the original of a fork.
+ * Creates responses for vals that the store may have cached. Such a val is the same object until
+ * the database changes, so its response is written once, and is forgotten with it. All who may see
+ * a val get the same, but for the original of a fork.
  */
 export function createValResponses(links: Links): (val: Val, viewer: Viewer) => ApiResponse {
   type Origin = ReturnType<typeof findOrigin>

@@ -216,7 +216,7 @@ export const toSecretView = createView(secret, (_it: Secret) => ({}))
 /** A secret of a val, without its value. */
 export const toValSecretView = createView(valSecret, (_it: ValSecret) => ({}))
 
-/** The same as an environment variable. */
+/** A secret of a val as an environment variable, without its value. */
 export const toVariableView = createView(environmentVariable, (it: ValSecret) => ({
   key: it.name,
   updatedAt: it.updatedAt === it.createdAt ? null : toTimeText(it.updatedAt),

@@ -48,7 +48,9 @@ export function moduleHandlers(nouns: Nouns) {
     const url = toModuleUrl(links.module(val.ownerName, val.name), found)
     const text = await moduleFiles.toText({
       ...found,
-      ...{ url, code: file.content, ownerId: val.ownerId },
+      url,
+      code: file.content,
+      ownerId: val.ownerId,
     })
     const body = isTranspiled ? await parser.toJavaScript(text, val.ownerId) : text
     return withEtag(content(type, body, headers), version)

@@ -8,7 +8,11 @@ import { smtpLimits } from "./smtp-limits.ts"
 const to = "ada.inbox@vals.example.com"
 const val: MailVal = {
   file: { id: "v", branchId: "v" },
-  ...{ id: "v", ownerId: "u", privacy: "public", isOwnerSuspended: false, ownerAddress: null },
+  id: "v",
+  ownerId: "u",
+  privacy: "public",
+  isOwnerSuspended: false,
+  ownerAddress: null,
 }
 let server: MailServer
 
@@ -34,8 +38,13 @@ async function listen(
     now: Date.now,
   } as unknown as MailServerParts
   server = new MailServer(parts, {
-    ...{ host: "127.0.0.1", port: 0, domain: "vals.example.com", name: "vals.example.com" },
-    ...{ messageBytesMax: 1_000_000, perAddressPerMinute: undefined, certificate: undefined },
+    host: "127.0.0.1",
+    port: 0,
+    domain: "vals.example.com",
+    name: "vals.example.com",
+    messageBytesMax: 1_000_000,
+    perAddressPerMinute: undefined,
+    certificate: undefined,
     ...(times && { times }),
   })
   return { port: await server.listen(), codes }

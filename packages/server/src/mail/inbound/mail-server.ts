@@ -150,7 +150,7 @@ export class MailServer {
       onData: (stream, session, callback) => void this.#receive(stream, session, callback),
       onClose: (session) => this.#forget(session.id),
     })
-    // Of single connections: a client that breaks off, or that fails to set up TLS.
+    // Errors of single connections are ignored: a client breaks off, or fails to set up TLS.
     server.on("error", () => {})
     return server
   }

@@ -9,7 +9,10 @@ export const smtpLimits = {
   recipientsMax: 20,
   /** Refused recipients and messages, after which the connection is closed. */
   refusalsPerConnectionMax: 20,
-  /** The same for replies that begin with 4, such as those to recipients that need a message each. */
+  /**
+   * Replies that begin with 4, such as those to recipients that need a message each, after which
+   * the connection is closed.
+   */
   postponementsPerConnectionMax: 100,
   commandBytesMax: 2_048,
   /** A client that sends nothing for so long is disconnected. */

@@ -11,7 +11,10 @@ const toMessage = (
   content: Partial<EmailContent>,
   more: Partial<OutgoingMessage> = {},
 ): OutgoingMessage => ({
-  ...{ id, createdAt: 1_700_000_000_000, isNotice: false, recipients: ["bob@example.org"] },
+  id,
+  createdAt: 1_700_000_000_000,
+  isNotice: false,
+  recipients: ["bob@example.org"],
   content: Buffer.from(
     JSON.stringify({
       from: { address: "ada.hello@hamlet.test", name: "Ada" },
@@ -42,11 +45,16 @@ describe("compileMessage", () => {
 
   test("contains text, HTML as it is, and files", async () => {
     const picture = {
-      ...{ content: btoa("picture"), filename: "p.png", type: "image/png", contentId: "p" },
+      content: btoa("picture"),
+      filename: "p.png",
+      type: "image/png",
+      contentId: "p",
       disposition: "inline" as const,
     }
     const { text } = await compile({
-      ...{ text: "plain", html: '<img src="cid:p">', attachments: [file, picture] },
+      text: "plain",
+      html: '<img src="cid:p">',
+      attachments: [file, picture],
     })
     expect(text).toContain("Content-Type: multipart/mixed")
     expect(text).toContain('<img src="cid:p">')

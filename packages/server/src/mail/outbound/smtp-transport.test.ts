@@ -25,8 +25,12 @@ const message: OutgoingMessage = {
 }
 
 const plain = (port: number): SmtpServer => ({
-  ...{ host: "127.0.0.1", port, isSecure: false, startTls: "if-offered" },
-  ...{ login: undefined, ca: undefined },
+  host: "127.0.0.1",
+  port,
+  isSecure: false,
+  startTls: "if-offered",
+  login: undefined,
+  ca: undefined,
 })
 
 const errors: unknown[] = []
@@ -38,7 +42,9 @@ describe("createSmtpTransport", () => {
   afterAll(() => authority[Symbol.dispose]())
   const certificate: Certificate = authority.issue("localhost")
   const secure = (port: number, more: Partial<SmtpServer> = {}): SmtpServer => ({
-    ...{ ...plain(port), host: "localhost", ca: authority.ca },
+    ...plain(port),
+    host: "localhost",
+    ca: authority.ca,
     ...more,
   })
 
@@ -75,11 +81,13 @@ describe("createSmtpTransport", () => {
       kind: "sent",
       rejected: [
         {
-          ...{ address: "busy@example.org", isPermanent: false },
+          address: "busy@example.org",
+          isPermanent: false,
           error: "the mail server replied: 450 mailbox is busy",
         },
         {
-          ...{ address: "gone@example.org", isPermanent: true },
+          address: "gone@example.org",
+          isPermanent: true,
           error: "the mail server replied: 550 no such mailbox",
         },
       ],
@@ -115,7 +123,9 @@ describe("createSmtpTransport", () => {
     const short = { ...limits, sendMsMax: 300 }
     const transport = createSmtpTransport(plain(sink.port), identity, onError, short)
     expect(await transport.send(message, never)).toMatchObject({
-      ...{ kind: "failed", error: "the mail server did not answer in time", isPermanent: false },
+      kind: "failed",
+      error: "the mail server did not answer in time",
+      isPermanent: false,
     })
     await sink.stop()
   })
@@ -176,7 +186,8 @@ describe("createSmtpTransport", () => {
     const sink = await startMailSink()
     const server = secure(sink.port, { startTls: "required" })
     expect(await open(server).send(message, never)).toMatchObject({
-      ...{ kind: "failed", isPermanent: false },
+      kind: "failed",
+      isPermanent: false,
     })
     expect(sink.messages).toEqual([])
     await sink.stop()

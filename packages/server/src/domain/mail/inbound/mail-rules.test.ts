@@ -13,7 +13,9 @@ const val: MailVal = {
 const verified: MailAuth = { spf: "pass", dkim: "none", dmarc: "none", isFromVerified: true }
 const forged: MailAuth = { spf: "fail", dkim: "none", dmarc: "fail", isFromVerified: false }
 const sender = (fromAddress: string, auth: MailAuth, signature?: MailSignature) => ({
-  ...{ fromAddress, email: { auth }, signature },
+  fromAddress,
+  email: { auth },
+  signature,
 })
 const arrival = { address: "Ada.Inbox@vals.example.com", at: 100 * 3_600_000 }
 const reasonOf = (work: () => void) => {

@@ -89,7 +89,7 @@ export interface MailLoop {
 /** Why a message is refused. The mail server has a reply for each. */
 export type MailRefusalReason =
   | "invalid_message"
-  /** It took too long to read, which may be the fault of this server. */
+  /** The message took too long to read, which may be the fault of this server. */
   | "timed_out"
   | "unknown_recipient"
   | "suspended"

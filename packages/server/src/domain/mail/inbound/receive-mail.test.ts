@@ -8,14 +8,25 @@ import { createMailbox, type MailStore } from "./receive-mail.ts"
 
 const val: MailVal = {
   file: { id: "v", branchId: "v" },
-  ...{ id: "v", ownerId: "u", privacy: "public", isOwnerSuspended: false, ownerAddress: null },
+  id: "v",
+  ownerId: "u",
+  privacy: "public",
+  isOwnerSuspended: false,
+  ownerAddress: null,
 }
 const recipients = [{ address: "ada.inbox@vals.example.com", val }]
 
 const toMail = (bytes: number): ReadMail => ({
-  ...{ fromAddress: "eve@example.com", recorded: {}, fingerprint: "f", signature: undefined },
+  fromAddress: "eve@example.com",
+  recorded: {},
+  fingerprint: "f",
+  signature: undefined,
   email: {
-    ...{ from: "eve@example.com", subject: null, messageId: null, bytes, attachments: 0 },
+    from: "eve@example.com",
+    subject: null,
+    messageId: null,
+    bytes,
+    attachments: 0,
     auth: noMailAuth,
   },
   content: new Uint8Array(bytes),

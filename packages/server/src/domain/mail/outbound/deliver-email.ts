@@ -26,7 +26,7 @@ export interface OutgoingMessage {
   readonly isNotice: boolean
   /** The JSON of an EmailContent. It may be large, and is parsed where the message is written. */
   readonly content: Uint8Array
-  /** Those who have not got it yet. */
+  /** The recipients who have not got the email yet. */
   readonly recipients: readonly string[]
 }
 

@@ -3,15 +3,14 @@ import { findImportedFiles, startFileSearch } from "./imported-files.ts"
 import type { ModuleText, ModuleTexts } from "./module-texts.ts"
 
 const toText = (files: readonly string[]): ModuleText => ({
-  ...{
-    since: 1,
-    mayImport: true,
-    files,
-    mapped: [],
-    mayHavePackages: false,
-    ...{ importsTexts: false, importsComputed: false },
-    readsFiles: false,
-  },
+  since: 1,
+  mayImport: true,
+  files,
+  mapped: [],
+  mayHavePackages: false,
+  importsTexts: false,
+  importsComputed: false,
+  readsFiles: false,
 })
 
 /** Version 1 has `lib/a.ts` and nothing else. */

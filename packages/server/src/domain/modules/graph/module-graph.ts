@@ -167,7 +167,14 @@ function toEntry(
   const { id: valId, ownerId, ownerName, name: valName, version, code, file } = val
   const { branchId, branchName, path, since } = file
   return {
-    ...{ valId, ownerId, ownerName, valName, branchId, branchName, version, path },
+    valId,
+    ownerId,
+    ownerName,
+    valName,
+    branchId,
+    branchName,
+    version,
+    path,
     url: toModuleUrl(parts.links.module(ownerName, valName), { version, branchName, path }),
     text: texts.note(toFileKey(branchId, version, path), path, { since, content: code }, config),
     config,
@@ -363,7 +370,14 @@ async function resolve(
   return {
     url,
     module: {
-      ...{ ...target, url: own, version: number, path, text, config, savedAt, asOf },
+      ...target,
+      url: own,
+      version: number,
+      path,
+      text,
+      config,
+      savedAt,
+      asOf,
       ...(module.isSpare ? { isSpare: true } : {}),
     },
   }

@@ -91,8 +91,13 @@ export function createModuleTexts(files: VersionFileStore, cachedMax: number) {
 
 /** What is known of a file that is no module. */
 const plainText = {
-  ...{ mayImport: false, files: [], mapped: [], mayHavePackages: false },
-  ...{ importsTexts: false, importsComputed: false, readsFiles: false },
+  mayImport: false,
+  files: [],
+  mapped: [],
+  mayHavePackages: false,
+  importsTexts: false,
+  importsComputed: false,
+  readsFiles: false,
 }
 
 /**
@@ -119,7 +124,10 @@ function toModuleText(
     else files.add(toRelative(path, own))
   }
   return {
-    ...{ since, mayImport: isImporting, files: [...files], mapped: [...mapped] },
+    since,
+    mayImport: isImporting,
+    files: [...files],
+    mapped: [...mapped],
     mayHavePackages:
       mapped.size > 0 ||
       files.size >= limits.filesMax ||

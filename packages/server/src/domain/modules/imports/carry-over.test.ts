@@ -12,14 +12,19 @@ function put(path: string, code: string): ChangedModule {
   const packages = Array.from(
     code.matchAll(/"(npm:[^"]+)"/g),
     ({ index, 0: text, 1: name = "" }) => ({
-      ...{ specifier: name, start: index, end: index + text.length },
+      specifier: name,
+      start: index,
+      end: index + text.length,
     }),
   )
   return { path, isEnd: false, from: undefined, text: { code, listPackages: () => packages } }
 }
 const end = (path: string): ChangedModule => ({ path, isEnd: true, from: path, text: undefined })
 const move = (from: string, path: string): ChangedModule => ({
-  ...{ path, isEnd: false, from, text: undefined },
+  path,
+  isEnd: false,
+  from,
+  text: undefined,
 })
 
 /** The lockfile of `main.tsx` with both packages and `a.ts` with one. */

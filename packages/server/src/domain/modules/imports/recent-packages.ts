@@ -68,7 +68,9 @@ export function createRecentPackages({ now }: Pick<Clock, "now">) {
       const recent = owners.get(ownerId)?.get(toKey(specifiers))
       if (!recent || now() - recent.at > limits.msMax) return undefined
       const changed = files.map(({ path, code, packages }) => ({
-        ...{ path, isEnd: false, from: undefined },
+        path,
+        isEnd: false,
+        from: undefined,
         text: { code, listPackages: () => packages },
       }))
       const before = { state: "ready" as const, resolution: recent.resolution }

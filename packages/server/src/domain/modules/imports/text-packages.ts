@@ -28,7 +28,7 @@ interface ReadText {
   readonly specifiers: readonly string[]
   /** Whether it imports packages without a configuration. */
   readonly isRemote: boolean
-  /** Those of vals on this server. */
+  /** The specifiers of vals on this server. */
   readonly local: ReadonlySet<string>
   /** Undefined if they were not searched, null if they cannot be told. */
   readonly written: readonly WrittenImport[] | null | undefined

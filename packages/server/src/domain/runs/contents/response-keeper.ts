@@ -5,18 +5,19 @@ import type { RunMessage } from "../runs.ts"
 
 /** How much of the responses of vals is kept. */
 export interface KeptResponseLimits {
-  /** Of one body; 0 keeps no responses. */
+  /** Bytes that are kept of one body; 0 keeps no responses. */
   readonly bodyBytesMax: number
   readonly headerBytesMax: number
   /**
-   * Of the bodies of all responses of this node, each second, after a burst of as much again. Beyond
-   * that only the headers are kept, so that a busy val does not fill the disk.
+   * Bytes that are kept of the bodies of all responses of this node, each second, after a burst of
+   * as much again. Beyond that only the headers are kept, so that a busy val does not fill the
+   * disk.
    */
   readonly bytesPerSecondMax: number
   /**
-   * Of one val on this node: more of them are not read, and keeping all would cost a busy val a
-   * tenth of its speed. Errors of the server are counted apart, so that a failure among thousands
-   * of successes is kept.
+   * Responses that are kept of one val on this node: users do not read more, and keeping all would
+   * cost a busy val a tenth of its speed. Errors of the server are counted apart, so that a failure
+   * among thousands of successes is kept.
    */
   readonly responsesPerSecondMax: number
 }

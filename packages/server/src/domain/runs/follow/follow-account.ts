@@ -205,7 +205,7 @@ class AccountFeed {
     const events: AccountEvent[] = []
     for (const [id, next] of this.#remote) {
       const run = await runs.find(userId, id)
-      // It waited in the queue, and this node runs it now.
+      // The run waited in the queue, and this node runs it now.
       if (this.#known.has(id)) {
         this.#remote.delete(id)
         continue

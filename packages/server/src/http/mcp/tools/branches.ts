@@ -48,7 +48,9 @@ const mergeBranch = defineTool({
     const { valId, branch } = await findNamedBranch(context, val, named)
     try {
       const { version, isNewVersion } = await context.client.mergeBranch({
-        ...{ val_id: valId, branch_id: branch.id, ...body },
+        val_id: valId,
+        branch_id: branch.id,
+        ...body,
       })
       return { data: { version, isNewVersion, conflicts: [], conflictCount: 0 } }
     } catch (error) {
@@ -95,7 +97,9 @@ const restoreVersion = defineTool({
   async run(context, { val, branch: named, ...rest }) {
     const { valId, branch } = await findNamedBranch(context, val, named)
     const { version, isNewVersion } = await context.client.restoreFiles({
-      ...{ val_id: valId, branch_id: branch.id, ...rest },
+      val_id: valId,
+      branch_id: branch.id,
+      ...rest,
     })
     return { data: { branch: branch.name, version, isNewVersion } }
   },

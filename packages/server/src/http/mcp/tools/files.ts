@@ -155,8 +155,11 @@ const createFile = defineTool({
     const { valId, branch } = await findNamedBranch(context, val, named)
     const isCode = /\.[tj]sx?$/.test(path)
     const file = await context.client.createFile({
-      ...{ val_id: valId, branch_id: branch.id, path },
-      ...{ type: type ?? (isCode ? "script" : "file"), content },
+      val_id: valId,
+      branch_id: branch.id,
+      path,
+      type: type ?? (isCode ? "script" : "file"),
+      content,
     })
     return { data: { branch: branch.name, ...toListed(file) } }
   },
@@ -250,7 +253,9 @@ async function save(
   )
   return {
     data: {
-      ...{ branch: branch.name, version, isUnchanged: !isNewVersion },
+      branch: branch.name,
+      version,
+      isUnchanged: !isNewVersion,
       files: files.slice(0, 100).map(toListed),
       totalFiles: files.length,
     },
@@ -305,6 +310,11 @@ const createBranch = defineTool({
 
 /** The files of vals, on any branch. */
 export const fileTools = [
-  ...[listFiles, readFile, createFile, editFile, writeFiles],
-  ...[listBranches, createBranch],
+  listFiles,
+  readFile,
+  createFile,
+  editFile,
+  writeFiles,
+  listBranches,
+  createBranch,
 ]

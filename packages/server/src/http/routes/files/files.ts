@@ -66,13 +66,18 @@ export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: 
     ),
     restoreFiles: async ({ caller, params, query, body, ifMatch }) => {
       const { branch, isNewVersion } = await fileHistory.restore(caller, params.val_id, {
-        ...{ ...body, ifMatch, branchId: query.branch_id, version: params.version },
+        ...body,
+        ifMatch,
+        branchId: query.branch_id,
+        version: params.version,
       })
       return json(200, { version: branch.version, isNewVersion })
     },
     putVersionNote: done(({ caller, params, query, body }) =>
       fileHistory.setNote(caller, params.val_id, {
-        ...{ ...body, branchId: query.branch_id, version: params.version },
+        ...body,
+        branchId: query.branch_id,
+        version: params.version,
       }),
     ),
     changeFiles: async ({ caller, params, query, body, ifMatch }) => {
