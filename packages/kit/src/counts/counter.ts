@@ -26,7 +26,7 @@ export class OpenCounts {
     return this.#counts.get(key) ?? 0
   }
 
-  /** The same as `open`; undefined, and no change, if `countMax` are open already. */
+  /** Counts one more, like `open`; undefined, and no change, if `countMax` are open already. */
   tryOpen(key: string, countMax: number): (() => void) | undefined {
     return this.of(key) < countMax ? this.open(key) : undefined
   }

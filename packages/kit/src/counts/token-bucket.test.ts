@@ -171,7 +171,7 @@ describe("TokenBuckets", () => {
   })
 })
 
-/** The same in big integers: a request costs `minuteMs` units, a millisecond adds `capacity`. */
+/** A bucket in big integers: a request costs `minuteMs` units, a millisecond adds `capacity`. */
 function createExactBucket(capacity: number, from: number): (at: number) => boolean {
   const levelMax = 60_000n * BigInt(capacity)
   let level = levelMax

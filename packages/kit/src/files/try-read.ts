@@ -21,7 +21,9 @@ export function tryList(folder: string): string[] {
   }
 }
 
-/** The same with the kinds of the entries. A link is not a folder. */
+/**
+ * Lists a folder with the kinds of its entries; empty if it cannot be read. A link is not a folder.
+ */
 export function tryListEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

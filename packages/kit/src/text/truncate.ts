@@ -22,7 +22,7 @@ export function truncateText(text: string, bytesMax: number): string {
   return `${toStart(text, bytesMax)}${toMark(Buffer.byteLength(text))}`
 }
 
-/** As `truncateText`, with secrets masked, including a secret that crosses the cut. */
+/** Truncates a text whose secrets are masked, including a secret that crosses the cut. */
 export function truncateMasked(text: string, bytesMax: number, mask: Mask): string {
   if (fits(text, bytesMax)) return truncateText(mask.hide(text), bytesMax)
   const end = Math.floor(bytesMax)
@@ -38,7 +38,10 @@ export function truncateValue(value: unknown, bytesMax: number): unknown {
   return truncateMeasured(value, bytesMax).value
 }
 
-/** As `truncateValue`, with the number of characters of the result's JSON. */
+/**
+ * Truncates a value like `truncateValue`, and returns the number of characters of the result's
+ * JSON.
+ */
 export function truncateMeasured(
   value: unknown,
   bytesMax: number,

@@ -17,7 +17,7 @@ describe("toRetryDelay", () => {
   test("is any time up to twice the delay when the jitter is 1", () => {
     const any = { ...backoff, jitter: 1 }
     expect([0, middle, 1].map((random) => toRetryDelay(any, 2, 0, random))).toEqual([
-      ...[0, 20_000, 40_000],
+      0, 20_000, 40_000,
     ])
   })
 
@@ -35,7 +35,9 @@ describe("findRetryDelay", () => {
     expect(isTried({}, 1, backoff.forMs - 6_000)).toBe(true)
     expect(isTried({}, 1, backoff.forMs - 3_999)).toBe(false)
     expect([1, 2, 3].map((attempts) => isTried({ attemptsMax: 3 }, attempts, 0))).toEqual([
-      ...[true, true, false],
+      true,
+      true,
+      false,
     ])
   })
 

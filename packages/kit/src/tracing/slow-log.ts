@@ -11,7 +11,7 @@ export class SlowLog {
   readonly msMin: number
   readonly #write: (fields: object) => void
   readonly #lines = new TokenBuckets(60_000, () => performance.now(), TokenBucket)
-  /** Those that were left out since the last line. */
+  /** Entries that were left out since the last line. */
   #skipped = 0
 
   constructor(msMin: number | undefined, write: (fields: object) => void) {

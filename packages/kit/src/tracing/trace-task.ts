@@ -8,7 +8,7 @@ export interface TaskTracing {
   newId(): string
 }
 
-/** The same task with a trace for each call; the task itself where traces are off. */
+/** Gives a task a trace for each call; returns the task itself where traces are off. */
 export function traceTask<Args extends readonly unknown[], Result>(
   { tracer, newId }: TaskTracing,
   name: string,

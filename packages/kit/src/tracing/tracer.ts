@@ -29,7 +29,7 @@ export interface SpanStart {
   readonly name: string
   readonly kind: SpanKind
   readonly parent?: TraceContext | undefined
-  /** Of a span without a parent. */
+  /** The trace of a span without a parent. */
   readonly traceId: string
 }
 

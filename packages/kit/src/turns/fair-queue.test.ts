@@ -71,7 +71,9 @@ describe("FairQueue", () => {
       sizes.map((bytes) => queue.add("ada", "ada", { bytes }) !== undefined)
     expect(bytes(fill([], { waitingBytesMax: 1_000 }), [2_000, 1])).toEqual([true, false])
     expect(bytes(fill([], { waitingBytesMax: 1_000 }), [600, 600, 400])).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ])
   })
 

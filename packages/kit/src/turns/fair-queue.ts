@@ -1,7 +1,7 @@
 /** How many may wait, and for how long. Without a limit here there is none. */
 export interface FairQueueLimits {
   readonly waitingMax?: number
-  /** Those of one key; by default a quarter of `waitingMax`. */
+  /** How many of one key may wait; by default a quarter of `waitingMax`. */
   readonly waitingPerKeyMax?: number | ((key: string) => number)
   /** The size of all together, and of those of one key. One of any size may wait alone. */
   readonly waitingBytesMax?: number
@@ -55,7 +55,7 @@ export class FairQueue<About = undefined, Result = void> {
     return [...this.#byKey.keys()]
   }
 
-  /** Those of one key are in order; the keys are in the order of their next turn. */
+  /** Waiters of one key are in order; the keys are in the order of their next turn. */
   get waiters(): Waiter<About, Result>[] {
     return [...this.#byKey.values()].flat()
   }
@@ -75,7 +75,12 @@ export class FairQueue<About = undefined, Result = void> {
       if (this.#remove(waiter)) waiter.reject(signal?.reason)
     }
     const waiter: Waiter<About, Result> = {
-      ...{ key, about, bytes, sinceMs: performance.now(), signal, onAbort },
+      key,
+      about,
+      bytes,
+      sinceMs: performance.now(),
+      signal,
+      onAbort,
       ...Promise.withResolvers<Result>(),
     }
     this.#insert(waiter, this.sizeOf(key))

@@ -29,7 +29,11 @@ test("FairSlots refuses what waits beyond the share of a key, and not that of ot
   resolve()
   const results = await Promise.allSettled(all)
   expect(results.map(({ status }) => status === "fulfilled")).toEqual([
-    ...[true, true, true, false, true],
+    true,
+    true,
+    true,
+    false,
+    true,
   ])
   expect(results[3]).toMatchObject({ reason: { message: "full" } })
 })

@@ -33,7 +33,8 @@ describeEachDatabase("watchDatabase", (open) => {
     await waitUntil(() => lines.length === 3)
     const [read, write, one] = lines
     expect(read).toMatchObject({
-      ...{ kind: "read", rows: 2 },
+      kind: "read",
+      rows: 2,
       statement: "select $1 as text union all select $2 as text",
     })
     expect(write).toMatchObject({ kind: "write", statements: 3 })

@@ -87,7 +87,7 @@ class Timing {
   readonly #kind: "read" | "search" | "write"
   readonly #work: Work | undefined = currentWork()
   readonly #startMs = performance.now()
-  /** Of a transaction: when its first statement began, and its last one ended. */
+  /** When the first statement of a transaction began, and its last one ended. */
   #beganMs: number | undefined
   #lastMs = 0
   #statements = 1
@@ -101,8 +101,8 @@ class Timing {
   }
 
   /**
-   * The same script, timed. PostgreSQL resumes it before a statement has its result, unless the
-   * script reads it: such a statement counts for the next one, or for the commit.
+   * Times a script. PostgreSQL resumes it before a statement has its result, unless the script
+   * reads it: such a statement counts for the next one, or for the commit.
    */
   *watch<T>(steps: Script<T>): Script<T> {
     this.#statements = 0

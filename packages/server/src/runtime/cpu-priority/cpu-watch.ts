@@ -31,7 +31,7 @@ interface Measurement {
   quietMs: number
   runsEnded: number
   priority: Priority
-  /** It was still busy after it got a low priority. */
+  /** Whether the process was still busy after it got a low priority. */
   isHog: boolean
 }
 

@@ -60,10 +60,17 @@ describe.if(isReachable)("Packages that vals use most", () => {
 
   test("hono with its JSX, lodash in each of its forms, cheerio, date-fns, nanoid, marked and ms", async () => {
     const specifiers = [
-      ...["npm:hono@4", "npm:hono@4/jsx"],
-      ...["npm:lodash-es@4", "npm:lodash@4", "npm:lodash@4/flatten.js"],
-      ...["npm:cheerio@1", "npm:date-fns@4", "npm:date-fns@4/format"],
-      ...["npm:nanoid@5", "npm:marked", "npm:ms@2.1.3"],
+      "npm:hono@4",
+      "npm:hono@4/jsx",
+      "npm:lodash-es@4",
+      "npm:lodash@4",
+      "npm:lodash@4/flatten.js",
+      "npm:cheerio@1",
+      "npm:date-fns@4",
+      "npm:date-fns@4/format",
+      "npm:nanoid@5",
+      "npm:marked",
+      "npm:ms@2.1.3",
     ]
     const body = `const app = new a.Hono().get("/hello/:name", (c) => c.json({ hello: c.req.param("name") })).get("/page", (c) => c.html(b.jsx("p", {}, "hi")))
       const $ = f.load("<ul><li>one</li><li>two</li></ul>")

@@ -236,7 +236,8 @@ describe("The resolver", () => {
     const resolving = open.resolver
       .resolve({
         files: [{ path: "main.tsx", code: "import 'npm:slow'" }],
-        ...{ ownerId: "ada", signal: controller.signal },
+        ownerId: "ada",
+        signal: controller.signal,
       })
       .catch((error: unknown) => error)
     await waitUntil(() => asked() !== 0)
@@ -271,7 +272,8 @@ describe("The resolver", () => {
     const tired = open.resolver
       .resolve({
         files: [{ path: "main.tsx", code: "import 'npm:good'" }],
-        ...{ ownerId: "ada", signal: controller.signal },
+        ownerId: "ada",
+        signal: controller.signal,
       })
       .catch((error: unknown) => error)
     const second = open.resolve("import 'npm:good'").then(() => ended.push("second"))

@@ -75,7 +75,7 @@ export const egressLimits = {
   responseMsMax: 300_000,
   /** How long a request may transfer no byte in either direction. */
   idleMsMax: 300_000,
-  /** The same for a WebSocket, and for a socket. */
+  /** How long a WebSocket, or a socket, may transfer no byte in either direction. */
   tunnelIdleMsMax: 3_600_000,
   socketIdleMsMax: 3_600_000,
   /** How long a socket is silent until the kernel checks whether the other side is still there. */
@@ -94,7 +94,7 @@ export const egressLimits = {
   listedUrlCharsMax: 1_000,
   /** How often the time limits are checked. */
   sweepMs: 500,
-  /** Those of connections to servers; see `PoolLimits`. */
+  /** Limits of connections to servers; see `PoolLimits`. */
   bufferedBytesMax: 65_536,
   pooledMax: 64,
   pooledMsMax: 15_000,

@@ -178,7 +178,7 @@ describe("ProxiedRequest for a WebSocket", () => {
     const client = await fixture.connect()
     client.send(request())
     await client.until(() => client.text.endsWith("\r\n\r\n"))
-    // It lasts longer than any request may.
+    // The tunnel lasts longer than any request may.
     Object.assign(fixture.limits, { msMax: 0, responseMsMax: 0, idleMsMax: 0 })
     for (let sweep = 0; sweep < 3; sweep++) fixture.listener.sweep(performance.now())
     client.send("a")

@@ -86,7 +86,9 @@ function runOnce(names: readonly string[], switches: readonly string[]): void {
   new Deno.Command(deno, {
     args: ["transpile", ...all, `--outdir=${outFolder}`, ...names],
     cwd: inFolder,
-    ...{ stdin: "null", stdout: "null", stderr: "null" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
     clearEnv: true,
     env: { DENO_DIR: `${scratch}/deno`, HOME: scratch, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
   }).outputSync()
@@ -118,7 +120,7 @@ function read(index: number, code: string, bytesMax: number): Uint8Array | undef
   if (javascript === undefined || importsWithAssert.test(code)) return undefined
   if (findSize(mapPath) === undefined) return undefined
   const { names, mappings } = JSON.parse(Deno.readTextFileSync(mapPath)) as SourceMap
-  // It names no file, so that stack traces show the module's own address.
+  // The source map names no file, so that stack traces show the module's own address.
   const json = JSON.stringify({ version: 3, sources: [""], names, mappings })
   const address = `data:application/json;base64,${toBytes(json).toBase64()}`
   const newline = javascript.endsWith("\n") ? "" : "\n"

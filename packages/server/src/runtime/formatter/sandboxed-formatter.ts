@@ -68,7 +68,10 @@ export class SandboxedFormatter implements CodeFormatter {
   async #run(code: string, style: CodeStyle, signal: AbortSignal): Promise<FormatOutcome> {
     const host = await this.#findHost()
     const command = [
-      ...["fmt", "--quiet", "--no-config", "--ext=tsx"],
+      "fmt",
+      "--quiet",
+      "--no-config",
+      "--ext=tsx",
       ...(style.semicolons ? [] : ["--no-semicolons"]),
       ...(style.quotes === "single" ? ["--single-quote"] : []),
       "-",

@@ -430,7 +430,7 @@ describe("GuestClient, the body of a request", () => {
     }
     for (next(); begun < 6; next()) {
       await waitUntil(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
-      // It is sent at the end of the turn.
+      // The request is sent at the end of the turn.
       await turn()
       await turn()
       if (begun < 5) stage.sockets[0]?.write(say("x"))

@@ -88,7 +88,10 @@ export class ProcessMailReader implements MailReader {
     const { isolation, onWeak } = options
     const limits = { ...toReaderLimits(options.messageBytesMax), ...options.limits }
     this.#processes = new WorkerProcessPool({
-      ...{ isolation, onWeak, program, limits },
+      isolation,
+      onWeak,
+      program,
+      limits,
       isRepeatable: true,
     })
   }

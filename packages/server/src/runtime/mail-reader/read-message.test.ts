@@ -20,7 +20,10 @@ async function read(lines: readonly string[], connection = usual): Promise<ReadM
   const raw = Buffer.from(lines.join("\r\n"), "latin1")
   const found = await findSender(raw.subarray(0, findHeaderEnd(raw)), connection.mailFrom)
   const findings = await lookUpSender({
-    ...{ connection, names: found, serverName: "mx.test", nameServers: [names.address] },
+    connection,
+    names: found,
+    serverName: "mx.test",
+    nameServers: [names.address],
   })
   return readMessage(raw, { connection, findings })
 }

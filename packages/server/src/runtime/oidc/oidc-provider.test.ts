@@ -64,8 +64,12 @@ async function signIdToken(): Promise<string> {
   const seconds = Math.floor(Date.now() / 1000)
   const head = { alg: "ES256", kid: "1", ...lie.header }
   const claims = {
-    ...{ iss: issuer, aud: clientId, sub: "ada", nonce },
-    ...{ iat: seconds, exp: seconds + 600 },
+    iss: issuer,
+    aud: clientId,
+    sub: "ada",
+    nonce,
+    iat: seconds,
+    exp: seconds + 600,
     ...lie.claims,
   }
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
@@ -83,7 +87,10 @@ async function signIdToken(): Promise<string> {
 function openProvider() {
   return createOidcProvider(
     {
-      ...{ issuer, clientId, clientSecret: "secret", scopes: "openid email" },
+      issuer,
+      clientId,
+      clientSecret: "secret",
+      scopes: "openid email",
       redirectUri: "https://hamlet.example/sign-in/provider",
     },
     Date.now,
@@ -210,7 +217,9 @@ describe("createOidcProvider", () => {
 
   test("drops claims of a profile that are not what they should be", async () => {
     const claims = {
-      ...{ email: ["a@b.c"], email_verified: "true", preferred_username: { a: 1 } },
+      email: ["a@b.c"],
+      email_verified: "true",
+      preferred_username: { a: 1 },
     }
     expect((await signInWith({ claims })).profile).toEqual({
       email: null,

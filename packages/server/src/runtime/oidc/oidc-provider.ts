@@ -187,7 +187,10 @@ async function exchange(configuration: client.Configuration, url: string, checks
   }
 }
 
-/** It comes from an address that anyone can write: only a name as RFC 6749 has them is repeated. */
+/**
+ * The name of an error comes from an address that anyone can write: only a name as RFC 6749 has
+ * them is repeated.
+ */
 function toErrorName(error: string): string {
   return /^[a-z_]{1,40}$/.test(error) ? error : "unknown error"
 }

@@ -50,19 +50,15 @@ const statement: fc.Arbitrary<Statement> = fc.oneof(
   fc.tuple(id, name).map((args) => ({ sql: "insert into log values (?, ?)", args })),
   fc
     .constantFrom(
-      ...[
-        "select * from t order by id",
-        "select * from log order by rowid",
-        "select * from counts order by a",
-        "selec",
-        "select nope",
-      ],
-      ...[
-        "update t set id = id + 1",
-        "insert into t select id + 10, a, b from t",
-        "delete from log",
-        "select total(b), max(a) from t",
-      ],
+      "select * from t order by id",
+      "select * from log order by rowid",
+      "select * from counts order by a",
+      "selec",
+      "select nope",
+      "update t set id = id + 1",
+      "insert into t select id + 10, a, b from t",
+      "delete from log",
+      "select total(b), max(a) from t",
     )
     .map((sql) => ({ sql, args: [] })),
 )

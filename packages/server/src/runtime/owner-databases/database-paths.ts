@@ -27,7 +27,7 @@ export async function countOwnedBytes(folder: string, ownerId: string): Promise<
   return bytes
 }
 
-/** The same for one database. Blocks: only for worker processes. */
+/** The bytes of one database. Blocks: only for worker processes. */
 export function countBytesOf(path: string): number {
   return countedEnds.reduce(
     (sum, end) => sum + (statSync(`${path}${end}`, { throwIfNoEntry: false })?.size ?? 0),

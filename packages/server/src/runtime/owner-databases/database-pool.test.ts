@@ -70,7 +70,7 @@ describe("DatabasePool", () => {
       kind: "full",
       message: "your vals have 20 databases already",
     })
-    // Those of users, and of vals of others, are not affected.
+    // Databases of users, and of vals of others, are not affected.
     for (const other of [databases.owner(id), databases.owner(undefined, Bun.randomUUIDv7())])
       expect(await other.rows("select 1")).toEqual([[1]])
     await databases.pool.remove({ ownerId: id, valId: vals[0]?.valId ?? "" })

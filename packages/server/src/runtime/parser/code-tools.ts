@@ -71,7 +71,10 @@ export class CodeTools {
     this.#limits = { ...codeToolsLimits, ...limits }
     this.#onFailure = onFailure
     this.#processes = new WorkerProcessPool({
-      ...{ isolation, onWeak, program, limits: this.#limits },
+      isolation,
+      onWeak,
+      program,
+      limits: this.#limits,
       isRepeatable: true,
     })
     this.#modules = createByteCache(this.#limits.cachedBytesMax)
@@ -96,8 +99,8 @@ export class CodeTools {
   }
 
   /**
-   * The same for many pieces of code, in their order. They are parsed together. When that fails,
-   * they are parsed one by one, so that one piece cannot fail the others.
+   * The specifiers that many pieces of code import, in their order. The pieces are parsed together.
+   * When that fails, they are parsed one by one, so that one piece cannot fail the others.
    */
   async scanManyImports(
     codes: readonly string[],

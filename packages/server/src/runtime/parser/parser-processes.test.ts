@@ -51,7 +51,7 @@ function readStatus(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8")
   } catch {
-    // It has ended since it was listed.
+    // The process has ended since it was listed.
     return ""
   }
 }

@@ -128,7 +128,11 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
     key: `${name}@${version}`,
     valId: name,
     file: {
-      ...{ id: name, path: "main.tsx", since: version, branchId: name, branchName: "main" },
+      id: name,
+      path: "main.tsx",
+      since: version,
+      branchId: name,
+      branchName: "main",
       isEntry: true,
     },
     version,

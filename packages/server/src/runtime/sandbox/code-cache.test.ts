@@ -61,7 +61,9 @@ test("CodeCache.fill reports a process that ends by itself, and not that the ser
   const fill = async (reason: SandboxExit["reason"]) => {
     const message = "it reached its limit of memory"
     const compiling = {
-      ...{ onMessage: undefined, denoDir: folder, isEnding: true },
+      onMessage: undefined,
+      denoDir: folder,
+      isEnding: true,
       exited: Promise.resolve({ code: undefined, signal: "SIGKILL", reason, message }),
       addModules() {},
       send() {},
@@ -81,7 +83,9 @@ test("CodeCache.fill waits for a process that is storing something", async () =>
   stored.run("begin immediate")
   setTimeout(() => stored.run("commit"), 300)
   const compiling = {
-    ...{ onMessage: undefined as (() => void) | undefined, denoDir, isEnding: false },
+    onMessage: undefined as (() => void) | undefined,
+    denoDir,
+    isEnding: false,
     exited: new Promise<never>(() => {}),
     addModules() {},
     send() {

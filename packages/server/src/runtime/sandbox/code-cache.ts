@@ -15,8 +15,25 @@ const journalEnds = ["-wal", "-shm"] as const
 
 /** The modules of Node that packages use most. They load most of the others. */
 const nodeModules: readonly string[] = [
-  ...["async_hooks", "buffer", "child_process", "crypto", "events", "fs", "http", "https"],
-  ...["module", "net", "os", "path", "process", "stream", "timers", "tls", "url", "util", "vm"],
+  "async_hooks",
+  "buffer",
+  "child_process",
+  "crypto",
+  "events",
+  "fs",
+  "http",
+  "https",
+  "module",
+  "net",
+  "os",
+  "path",
+  "process",
+  "stream",
+  "timers",
+  "tls",
+  "url",
+  "util",
+  "vm",
   "zlib",
 ]
 

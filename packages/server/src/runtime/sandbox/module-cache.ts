@@ -18,7 +18,7 @@ export function writeModules(denoDir: string, modules: readonly ProgramModule[])
   }
 }
 
-/** The same without blocking, for a module that no run waits for. */
+/** Writes a module without blocking, if no run waits for it. */
 export async function writeModuleLater(denoDir: string, module: ProgramModule): Promise<void> {
   const { path, folder, text } = toCacheFile(denoDir, module)
   await mkdir(folder, folderMode)

@@ -59,7 +59,7 @@ export interface SandboxSpec {
   readonly stderr: "ignore" | "pipe"
   /** Whether a run waits for it, so that its guest does not warm up first. */
   readonly isHurried: boolean
-  /** It never gets a val, and makes the code cache of the others. */
+  /** Whether the process makes the code cache of the others, and never gets a val. */
   readonly isCompiling?: boolean
 }
 
@@ -145,7 +145,7 @@ export class Sandbox {
     await using undo = new AsyncDisposableStack()
     undo.defer(() => removeSandboxFolder(spec.path))
     const folder = await SandboxFolder.create(spec.path, spec.uid)
-    // It also creates the folders for the modules of vals.
+    // The example also creates the folders for the modules of vals.
     await writeModuleLater(folder.deno, host.example)
     await host.emits?.prepare(folder.deno)
     const hasCodeCache = host.codeCache?.provide(folder.deno) ?? false
@@ -299,7 +299,11 @@ export class Sandbox {
     const start = { isHurried, isCompiling, hasCodeCache: hasCodeCache || isCompiling }
     const profile = toValProfile(valParts, this.#folder, start)
     return launch(this.#host, profile, {
-      ...{ id, uid, group, limits, folder: this.#folder },
+      id,
+      uid,
+      group,
+      limits,
+      folder: this.#folder,
       // What a val writes around the guest's console is not read, so a flood of it costs nothing.
       streams: ["ignore", "ignore", stderr],
     })

@@ -361,7 +361,13 @@ async function choose(
       continue
     }
     const host: SandboxHost = {
-      ...{ limits, example, valParts, isolation, cgroups, filterPath, onError },
+      limits,
+      example,
+      valParts,
+      isolation,
+      cgroups,
+      filterPath,
+      onError,
       watchdog: new Watchdog(limits.watchMs, limits.watchedMax),
       packageFolders: new PackageFolders(join(folder.path, "files")),
       scheduler: new ControlScheduler(),

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs"
 import { openCLibrary } from "@hamlet/kit"
 
-/** Of Linux, on 64-bit machines. */
+/** Requests and flags of `ioctl` on Linux, on 64-bit machines. */
 const getFlags = 0x8008_6601n
 const setFlags = 0x4008_6602n
 const topFolder = 0x2_0000

@@ -36,7 +36,7 @@ export function removeIfEmpty(parent: string): void {
   try {
     rmdirSync(parent)
   } catch {
-    // It is not empty, or gone.
+    // The folder is not empty, or gone.
   }
 }
 

@@ -67,13 +67,19 @@ interface ClientOptions {
 
 function createClient({ allow = [], resolve, takeBytes, limits }: ClientOptions) {
   const hosts = createEgressPolicy({
-    ...{ allow, deny: [], ports: [{ first: 1, last: 65_535 }] },
+    allow,
+    deny: [],
+    ports: [{ first: 1, last: 65_535 }],
     resolve: resolve ?? (() => Promise.reject(new Error("No name may be looked up"))),
     readOwnAddresses: () => new Set(),
   })
   return createWebhookClient({
     policy: {
-      ...{ own, hosts, ca: undefined, addressesMax: 3, privateDomains: [] },
+      own,
+      hosts,
+      ca: undefined,
+      addressesMax: 3,
+      privateDomains: [],
       resolveRecords: () => Promise.reject(new Error("No record may be looked up")),
     },
     takeBytes: takeBytes ?? (() => {}),
@@ -82,7 +88,11 @@ function createClient({ allow = [], resolve, takeBytes, limits }: ClientOptions)
 }
 
 const toRequest = (url: string, fields: Partial<WebhookRequest> = {}): WebhookRequest => ({
-  ...{ url, ownerId: "ada", headers: [["webhook-id", "msg"]], body: '{"a":1}', depth: 1 },
+  url,
+  ownerId: "ada",
+  headers: [["webhook-id", "msg"]],
+  body: '{"a":1}',
+  depth: 1,
   signal: new AbortController().signal,
   ...fields,
 })

@@ -11,8 +11,11 @@ describe("WorkerProcessPool, of a worker that", () => {
     isRepeatable: false,
     limits: {
       ...workerDefaults,
-      ...{ startMsMax: 60_000, waitMsMax: 60_000, requestMsMax: 500 },
-      ...{ responseBytesMax: 1_000, lifeSecondsMax: 60 },
+      startMsMax: 60_000,
+      waitMsMax: 60_000,
+      requestMsMax: 500,
+      responseBytesMax: 1_000,
+      lifeSecondsMax: 60,
     },
   })
   afterAll(() => pool.stop())

@@ -156,7 +156,7 @@ export class WorkerProcessPool {
   #takeProcess(owner: string): WorkerProcess | WorkerFailure {
     let found: WorkerProcess | undefined
     for (const process of this.#idle.keys()) {
-      // It has ended by itself.
+      // The process has ended by itself.
       if (!process.isUsable) this.#idle.delete(process)
       else if (!found?.hasCached(owner)) found = process
     }

@@ -67,7 +67,7 @@ export class WorkerProcess {
     this.#connecting.catch(() => this.#fail())
   }
 
-  /** Of the worker itself, not of the bubblewrap process around it. */
+  /** The id of the worker itself, not of the bubblewrap process around it. */
   get pid(): number {
     return findInnermost(this.#child.pid)
   }
@@ -116,7 +116,7 @@ export class WorkerProcess {
 
   async #exchange(request: WorkerRequest): Promise<WorkerResponse | WorkerFailure> {
     if (!(await this.#ready)) return this.#toFailure(false)
-    // It may have ended since the pool chose it.
+    // The process may have ended since the pool chose it.
     if (this.#isEnding) return this.#toFailure(true, this.#underWay > 1)
     const socket = await this.#connecting
     socket.ref()
@@ -134,7 +134,7 @@ export class WorkerProcess {
       : { kind: "responded", ...response }
   }
 
-  /** It begins with the first of the requests that it was sent. */
+  /** The process begins with the first of the requests that it was sent. */
   #begin(): void {
     this.#runningSinceMs = performance.now()
     this.#firstCheck = undefined

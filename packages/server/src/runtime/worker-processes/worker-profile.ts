@@ -87,7 +87,7 @@ async function getBox(program: string, hasFolder: boolean): Promise<WorkerBox | 
   const finding = boxes.get(program) ?? findBox(program, hasFolder)
   boxes.set(program, finding)
   const box = await finding.catch(() => undefined)
-  // It may have failed for a temporary reason.
+  // The box may be missing for a temporary reason.
   if (!box) boxes.delete(program)
   return box
 }

@@ -61,7 +61,7 @@ export interface LibsqlPost {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly signal: AbortSignal
-  /** Of the response. */
+  /** Bytes of the response. */
   readonly bytesMax: number
 }
 

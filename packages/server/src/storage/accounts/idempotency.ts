@@ -63,7 +63,10 @@ function isOver(at: number, discardBefore: number): Statement {
     or idempotency_keys.expires_at <= ${discardBefore}))`
 }
 
-/** It has no response, and no node works on it: its claim has expired, or its node is gone. */
+/**
+ * A key is void if it has no response, and no node works on it: its claim has expired, or its node
+ * is gone.
+ */
 function isVoid(at: number): Statement {
   return sql`(idempotency_keys.answer is null and (idempotency_keys.expires_at <= ${at} or (idempotency_keys.node_id is not null
     and not ${isLive(raw("idempotency_keys.node_id"))})))`

@@ -67,7 +67,7 @@ interface OpenRow {
   readonly creatorId: string
 }
 
-/** Of two concurrent acceptances, the second finds no invitation any more. */
+/** Accepts an invitation: the second of two concurrent acceptances finds no invitation any more. */
 function* acceptInvitation(
   dialect: Dialect,
   hash: string,

@@ -29,13 +29,13 @@ export function loadKeyFile(dataDir: string): readonly Uint8Array[] {
   return readKeyFile(dataDir)
 }
 
-/** The same without creating a key: undefined where there is no file. */
+/** Reads the keys without creating one: undefined where there is no file. */
 export function findKeyFile(dataDir: string): readonly Uint8Array[] | undefined {
   return existsSync(join(dataDir, fileName)) ? readKeyFile(dataDir) : undefined
 }
 
 /**
- * The same for a running server: it never replaces a missing file by one with another key.
+ * Reads the keys for a running server, which never replaces a missing file by one with another key.
  */
 export function readKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)

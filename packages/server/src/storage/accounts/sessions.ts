@@ -54,7 +54,7 @@ export function* addSession(
   return true
 }
 
-/** Of two uses of a link, even concurrent ones, the second finds no link any more. */
+/** Redeems a link: the second of two uses, even concurrent ones, finds no link any more. */
 function* redeemLink(
   dialect: Dialect,
   linkHash: string,
@@ -100,7 +100,7 @@ function* insert(
 }
 
 /**
- * Of the same user and kind, deletes expired rows, and the least recently used if there are too
+ * Deletes expired rows of the same user and kind, and the least recently used if there are too
  * many.
  */
 function* makeRoom(

@@ -30,7 +30,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   used_sign_ins: { kind: "none", why: "they expire after a quarter of an hour" },
   secrets: { kind: "rows" },
   email_codes: { kind: "none", why: "they expire after an hour" },
-  // Those that wait have failed on the restored server: the other one may have sent them meanwhile.
+  // Emails that wait have failed on the restored server: the other one may have sent them
+  // meanwhile.
   emails: { kind: "rows" },
   email_contents: { kind: "rows" },
   invitations: { kind: "rows" },

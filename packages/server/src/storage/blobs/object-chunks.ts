@@ -59,7 +59,7 @@ export function createChunkContent(db: Database): ContentStore {
   }
 }
 
-/** The same bytes in parts of equal length, except for the last one. */
+/** The bytes of the pieces in parts of equal length, except for the last one. */
 async function* inParts(
   pieces: AsyncIterable<Uint8Array>,
   bytes: number,

@@ -126,8 +126,8 @@ async function findUnused(
 }
 
 /**
- * The same pieces, counted. During a long write, marks the object now and then, so that it is not
- * deleted.
+ * Passes the pieces on and counts them. During a long write, marks the object now and then, so that
+ * it is not deleted.
  */
 async function* watched(
   db: Database,

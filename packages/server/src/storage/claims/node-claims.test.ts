@@ -36,8 +36,13 @@ describeEachDatabase("isLive", (open) => {
     await tokens.changeRunTokens(node, [record], [])
     const claim = (nodeId: string) =>
       keys.claim({
-        ...{ userId: ada, key: "k", nodeId, fingerprint: new Uint8Array([1]) },
-        ...{ at: 1, expiresAt: Number.MAX_SAFE_INTEGER, discardBefore: 0 },
+        userId: ada,
+        key: "k",
+        nodeId,
+        fingerprint: new Uint8Array([1]),
+        at: 1,
+        expiresAt: Number.MAX_SAFE_INTEGER,
+        discardBefore: 0,
       })
     const look = async () => {
       await tokens.removeLostRunTokens()

@@ -50,7 +50,10 @@ export interface RowClaims extends ClaimQueue {
    * and no change, when the claim is no longer valid.
    */
   end(claim: Claim, set: Statement): Statements<boolean>
-  /** The same, but the row is due again after the delay. Without an outcome, it is `fail`. */
+  /**
+   * Part of a transaction: the row is due again after the delay, as after `fail`, which has no
+   * outcome. False, and no change, when the claim is no longer valid.
+   */
   postpone(claim: Claim, delayMs: number, set: Statement): Statements<boolean>
   /** Part of a transaction: changes columns of the row, and the claim goes on. */
   note(claim: Claim, set: Statement): Statements<boolean>
@@ -202,7 +205,10 @@ function createParts(db: Database, { hasLanes, nodeId, key = byId, ...names }: C
       }
       return claims
     },
-    /** Those of this node included: the caller knows which of them it works on. */
+    /**
+     * Claims that are lost, those of this node included: the caller knows which of them it works
+     * on.
+     */
     lost: () => sql`
       select ${raw(key.columns)}, fence from ${table}
       where node_id is not null and (node_id = ${nodeId} or not ${isLive(raw(`${names.table}.node_id`))})

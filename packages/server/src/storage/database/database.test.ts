@@ -108,8 +108,14 @@ describeEachDatabase("Database", (open) => {
       from items`)
     expect(found).toEqual([
       {
-        ...{ isOne: true, hasOne: false, hasItems: true, issued: 0, isNull: null },
-        ...{ data: { a: [1] }, none: null, noValue: null },
+        isOne: true,
+        hasOne: false,
+        hasItems: true,
+        issued: 0,
+        isNull: null,
+        data: { a: [1] },
+        none: null,
+        noValue: null,
         val: { list: [], ownerId: null, isOwn: true },
         left: null,
       },
@@ -429,7 +435,9 @@ describeEachDatabase("Database", (open) => {
     const columns = { at: "time", name: "text", id: "id", count: "integer", note: "text" } as const
     const names = ["", "a,b", `"{}\\"`, "NULL", "é\n😀", "\\", " ", "'", "x"]
     const items = names.map((name, index) => ({
-      ...{ at: 1_800_000_000_000 + index, name, note: undefined },
+      at: 1_800_000_000_000 + index,
+      name,
+      note: undefined,
       id: index % 2 === 0 ? Bun.randomUUIDv7() : null,
       count: index === 4 ? -1 : undefined,
     }))

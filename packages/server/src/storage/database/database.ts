@@ -51,7 +51,10 @@ export const verbs = {
       yield sql(...given)
     })
   },
-  /** The same. Returns whether the statement has returned a row, and so found one to change. */
+  /**
+   * Runs one statement like `run`. Returns whether it has returned a row, and so found one to
+   * change.
+   */
   change(this: Driver, ...given: Sql): Promise<boolean> {
     return this.write(function* () {
       return (yield* firstRow(...given)) !== undefined

@@ -179,7 +179,7 @@ export function listOrder<Row>(
 /** The order of most lists: the newest first. */
 export const newestFirst = newestOf("")
 
-/** The same with columns of a table that has an alias. */
+/** The newest first, with columns of a table that has an alias. */
 export function newestOf(alias: "" | `${string}.`): ListOrder<NewestRow> {
   const columns = `${alias}created_at, ${alias}id`
   return listOrder(columns, ["time", "id"], (row) => [row.createdAt, row.id])

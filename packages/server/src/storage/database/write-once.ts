@@ -16,7 +16,7 @@ export function writeOnce<T>(
   return doOnce(script, (tracked) => db.write(tracked, options))
 }
 
-/** The same for a script that changes links. */
+/** Runs a script that changes links, or returns its earlier result, like `writeOnce`. */
 export function writeLinksOnce<T>(
   db: Database,
   inTurnOf: string,

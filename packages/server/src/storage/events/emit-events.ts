@@ -49,7 +49,7 @@ export function* emitEvent(dialect: Dialect, event: EmittedEvent): Statements<vo
   yield* emitEvents(dialect, [event])
 }
 
-/** The same for several events, in order. */
+/** Stores the deliveries of several events, in order, like `emitEvent`. */
 export function* emitEvents(dialect: Dialect, events: readonly EmittedEvent[]): Statements<void> {
   for (const [ownerId, ofOwner] of Map.groupBy(events, (event) => event.ownerId)) {
     const subscriptions = yield* rows<Subscription>`

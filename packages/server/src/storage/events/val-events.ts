@@ -35,8 +35,11 @@ export function* emitSaved(
     valId: id,
     depth,
     data: {
-      ...{ change, branch, version },
-      ...{ paths: paths.slice(0, limits.pathsMax), pathCount: paths.length },
+      change,
+      branch,
+      version,
+      paths: paths.slice(0, limits.pathsMax),
+      pathCount: paths.length,
     },
     // Several saves may happen in one millisecond.
     key: `val.saved/${id}/${version}/${Bun.randomUUIDv7()}`,

@@ -17,8 +17,12 @@ const val = Bun.randomUUIDv7()
 const everything = { error: undefined, sources: undefined, since: undefined, until: undefined }
 const toRun = (startedAt: number) =>
   toEndedRun({
-    ...{ valId: val, ownerId: user, startedAt, source: "email" },
-    ...{ id: Bun.randomUUIDv7("hex", startedAt), logs: [] },
+    valId: val,
+    ownerId: user,
+    startedAt,
+    source: "email",
+    id: Bun.randomUUIDv7("hex", startedAt),
+    logs: [],
   })
 
 /** A database with the schema before, and runs with mails and responses. */

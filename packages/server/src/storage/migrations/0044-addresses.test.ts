@@ -48,8 +48,11 @@ describeEachDatabase("addresses", (open) => {
     )
     const { coded, script, folder, mail } = vals
     expect(Object.fromEntries(found.map((row) => [row.name, [row.web, row.mail]]))).toEqual({
-      ...{ coded: [coded.id, coded.id], script: [script.id, script.id] },
-      ...{ folder: [folder.entry.id, null], mail: [null, mail.entry.id], cron: [null, null] },
+      coded: [coded.id, coded.id],
+      script: [script.id, script.id],
+      folder: [folder.entry.id, null],
+      mail: [null, mail.entry.id],
+      cron: [null, null],
     })
     const called = await db.read<{ id: string; file: string }>(
       sql`select target_val_id as id, target_file_id as file from webhooks`,
@@ -57,7 +60,8 @@ describeEachDatabase("addresses", (open) => {
     for (const { id, entry } of Object.values(vals))
       expect(called).toContainEqual({ id, file: entry.id })
     expect(await createValStore(db).findById(folder.id)).toMatchObject({
-      ...{ endpointFileId: folder.entry.id, file: { id: folder.entry.id } },
+      endpointFileId: folder.entry.id,
+      file: { id: folder.entry.id },
     })
   })
 

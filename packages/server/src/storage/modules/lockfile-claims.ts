@@ -13,7 +13,12 @@ import { type BundleContents, keepBundle, writeBundle } from "./bundles.ts"
 /** The claims of pending lockfiles, one of each owner at a time. */
 export function createLockfileClaims(db: Database, nodeId: string): LockfileClaims {
   const claims = createRowClaims(db, {
-    ...{ table: "locks", key, owner: "owner_id", hasLanes: false, nodeId, perOwnerMax: 1 },
+    table: "locks",
+    key,
+    owner: "owner_id",
+    hasLanes: false,
+    nodeId,
+    perOwnerMax: 1,
   })
   return {
     ...claims,

@@ -89,13 +89,11 @@ describeEachDatabase("createLockfileStore", (open) => {
     return (await store.claim(1, held))[0]
   }
   const importOf = (error: string | null): LockedImport => ({
-    ...{
-      specifier: "npm:x",
-      resolved: error === null ? "npm:x@1" : null,
-      error,
-      entry: 0,
-      exports: ["default"],
-    },
+    specifier: "npm:x",
+    resolved: error === null ? "npm:x@1" : null,
+    error,
+    entry: 0,
+    exports: ["default"],
     places: [{ start: 7, end: 14 }],
   })
   const ready = (bundle: Bundle) => ({
@@ -176,10 +174,17 @@ describeEachDatabase("createLockfileStore", (open) => {
       expect(await claim(9)).toBeUndefined()
       const first = await claimed(25)
       expect(first).toEqual({
-        ...{ id: `${sooner} 1`, branchId: sooner, version: 1, ownerId: ada, attempts: 1, fence: 1 },
+        id: `${sooner} 1`,
+        branchId: sooner,
+        version: 1,
+        ownerId: ada,
+        attempts: 1,
+        fence: 1,
       })
       expect(await locks.find(sooner, 1)).toMatchObject({
-        ...{ state: "pending", retryAt: null, updatedAt: 10 },
+        state: "pending",
+        retryAt: null,
+        updatedAt: 10,
       })
       expect(await claim(30, [first])).toMatchObject({ branchId: others, ownerId: bob })
       expect(await claim(30, [first])).toBeUndefined()
@@ -303,7 +308,10 @@ describeEachDatabase("createLockfileStore", (open) => {
     expect(await bundles.find(bundle.hash)).toBeUndefined()
     await claims.note(mine, { resolution, bundle }, 30)
     expect(await locks.find(id, 1)).toMatchObject({
-      ...{ state: "pending", bundle: bundle.hash, resolution, retryAt: null },
+      state: "pending",
+      bundle: bundle.hash,
+      resolution,
+      retryAt: null,
     })
     expect(await bundles.find(bundle.hash)).toBeDefined()
     expect(await claims.settle(mine, failed, 40)).toBe(true)
@@ -377,7 +385,8 @@ describeEachDatabase("createLockfileStore", (open) => {
     const id = await addVal(1, 10)
     const place = { text: toTextHash(`import "npm:x" // 1`), start: 7, end: 14 }
     const resolution = {
-      ...{ imports: [{ ...importOf(null), places: [place] }], bundle: bundle.hash },
+      imports: [{ ...importOf(null), places: [place] }],
+      bundle: bundle.hash,
       files: [["main.tsx", place.text] as const],
     }
     await claims.settle(await claimed(20), { state: "ready", resolution, bundle }, 30)

@@ -61,7 +61,7 @@ export function createVersionFileStore(db: Database): VersionFileStore {
         select s.path, s.file_id, s.type from files f join states s on s.branch_id = f.branch_id and s.path = f.path
         where f.id = ${fileId} and f.branch_id = ${branchId} and s.since <= ${version} order by s.since desc limit 1`
       if (row?.fileId === fileId && row.type !== null) return row.path
-      // It was moved since, or deleted. No index has the states of a file.
+      // The file was moved since, or deleted. No index has the states of a file.
       const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
       return found.find((state) => state.fileId === fileId && state.type !== null)?.path
     },

@@ -8,7 +8,7 @@ import { type Statements, sql } from "../database/sql.ts"
 export interface NewNotification {
   readonly ownerId: string
   readonly type: NotificationType
-  /** The same event has the same key, and notifies once. */
+  /** The key of the event: an event that is noted again has the same key, and notifies once. */
   readonly key: string
   readonly valId: string
   /** The file that it is about. */

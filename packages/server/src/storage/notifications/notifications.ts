@@ -10,7 +10,7 @@ import { newestOf, readPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { notificationLimits } from "./add-notification.ts"
 
-/** Of a comment. Its page has the rest. */
+/** Characters of a comment. Its page has the rest. */
 const commentCharsMax = 200
 
 /** Another val is shown while it is public, or if it is the user's own. */

@@ -136,7 +136,7 @@ function* redeemCode<Issued extends { authorization: NewAuthorization; tokens: I
   bounds: OAuthBounds,
 ): Script<Redemption<Issued>> {
   const key = Buffer.from(hash, "hex")
-  // Of two concurrent uses, the second waits here and finds that the code was redeemed.
+  // The second of two concurrent uses waits here and finds that the code was redeemed.
   const locked = yield* firstRow`
     select hash from oauth_codes where hash = ${key} ${dialect.forUpdate}`
   if (!locked) return "unknown"
@@ -197,7 +197,7 @@ function* addTokens(
 ): Script<void> {
   yield sql`insert into refresh_tokens (hash, authorization_id) values (${Buffer.from(refreshHash, "hex")}, ${authorizationId})`
   yield insertToken(access, null, authorizationId)
-  // Those used longest ago are forgotten; their second use is then merely refused.
+  // The refresh tokens used longest ago are forgotten; their second use is then merely refused.
   yield sql`delete from refresh_tokens where hash in (
     select hash from refresh_tokens where authorization_id = ${authorizationId} and used_at is not null
     order by used_at desc, hash ${beyond(bounds.refreshTokensMax)})`

@@ -2,22 +2,41 @@ import type { CodeSave, TableColumns } from "../database/dialect.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 const columns = {
-  ...{ save_id: "id", author_id: "id", new_version: "integer", saved_at: "time" },
-  ...{ new_code: "text", code_bytes: "integer", search_body: "text" },
-  ...{ old_name: "text", old_privacy: "text", old_description: "text" },
-  ...{ old_version: "integer", old_version_last: "integer" },
-  ...{ code_path: "text", code_file_id: "id", code_type: "text", old_readme_since: "integer" },
+  save_id: "id",
+  author_id: "id",
+  new_version: "integer",
+  saved_at: "time",
+  new_code: "text",
+  code_bytes: "integer",
+  search_body: "text",
+  old_name: "text",
+  old_privacy: "text",
+  old_description: "text",
+  old_version: "integer",
+  old_version_last: "integer",
+  code_path: "text",
+  code_file_id: "id",
+  code_type: "text",
+  old_readme_since: "integer",
 } as const satisfies TableColumns
 
 function toRow({ before, entry, ...save }: CodeSave): Record<keyof typeof columns, unknown> {
   return {
-    ...{ save_id: save.valId, author_id: save.ownerId },
-    ...{ new_version: save.version, saved_at: save.savedAt },
-    ...{ new_code: save.code, code_bytes: Buffer.byteLength(save.code) },
+    save_id: save.valId,
+    author_id: save.ownerId,
+    new_version: save.version,
+    saved_at: save.savedAt,
+    new_code: save.code,
+    code_bytes: Buffer.byteLength(save.code),
     search_body: save.searchText.body,
-    ...{ old_name: before.name, old_privacy: before.privacy, old_description: before.description },
-    ...{ old_version: before.version, old_version_last: before.versionLast },
-    ...{ code_path: entry.path, code_file_id: entry.fileId, code_type: entry.type },
+    old_name: before.name,
+    old_privacy: before.privacy,
+    old_description: before.description,
+    old_version: before.version,
+    old_version_last: before.versionLast,
+    code_path: entry.path,
+    code_file_id: entry.fileId,
+    code_type: entry.type,
     old_readme_since: save.readmeSince,
   }
 }

@@ -28,10 +28,19 @@ const otherStates: ReadonlySet<string> = new Set(["42501", "25006", "25P03", "25
 /** Mistakes in statements that Bun itself notices: before a statement is sent, or in its result. */
 const mistakeCodes: ReadonlySet<string> = new Set(
   [
-    ...["COPY_NOT_SUPPORTED", "INVALID_BINARY_DATA", "INVALID_BYTE_SEQUENCE", "INVALID_CHARACTER"],
-    ...["INVALID_TRANSACTION_STATE", "NOT_TAGGED_CALL", "SYNTAX_ERROR", "TOO_MANY_PARAMETERS"],
-    ...["UNKNOWN_FORMAT_CODE", "UNSAFE_TRANSACTION", "UNSUPPORTED_ARRAY_FORMAT"],
-    ...["UNSUPPORTED_BYTEA_FORMAT", "UNSUPPORTED_INTEGER_SIZE"],
+    "COPY_NOT_SUPPORTED",
+    "INVALID_BINARY_DATA",
+    "INVALID_BYTE_SEQUENCE",
+    "INVALID_CHARACTER",
+    "INVALID_TRANSACTION_STATE",
+    "NOT_TAGGED_CALL",
+    "SYNTAX_ERROR",
+    "TOO_MANY_PARAMETERS",
+    "UNKNOWN_FORMAT_CODE",
+    "UNSAFE_TRANSACTION",
+    "UNSUPPORTED_ARRAY_FORMAT",
+    "UNSUPPORTED_BYTEA_FORMAT",
+    "UNSUPPORTED_INTEGER_SIZE",
   ].map((name) => `ERR_POSTGRES_${name}`),
 )
 

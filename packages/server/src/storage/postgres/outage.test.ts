@@ -169,7 +169,8 @@ else
       async () => {
         const proxy = new SilentProxy(server.socket)
         const distant = await openPostgres(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, {
-          ...{ connectionsMax: 4, statementMsMax: 4_000 },
+          connectionsMax: 4,
+          statementMsMax: 4_000,
         })
         const isLocked = Promise.withResolvers<void>()
         const cutOff = distant.write(function* () {

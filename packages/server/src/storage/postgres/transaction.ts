@@ -192,7 +192,7 @@ class Pipeline {
     this.#inFlight += 1
     this.#deadline = performance.now() + resultMsMax
     const result = this.#receive(text, values)
-    // It may fail before anything waits for it.
+    // The result may be a failure before anything waits for it.
     result.catch(() => {})
     return result
   }

@@ -26,7 +26,9 @@ else
       // Half of them write. A busy machine may take long to get to the end of the test.
       const waits = { lockMsMax: 50_000, statementMsMax: 50_000, waitMsMax: 50_000 }
       db = await openPostgres(database.url ?? "", {
-        ...{ connectionsMax: 8, ownerWritesMax: 5, ...waits },
+        connectionsMax: 8,
+        ownerWritesMax: 5,
+        ...waits,
       })
     })
 

@@ -161,7 +161,8 @@ function createTurns(limits: PostgresLimits, connectionsMax: number): FairSlots 
   const turns = new FairSlots(
     connectionsMax,
     {
-      ...{ waitingMax: writesMax, waitMsMax },
+      waitingMax: writesMax,
+      waitMsMax,
       waitingPerKeyMax: (key) => (key === ofServer ? writesMax : ownerWritesMax),
       runningPerKeyMax: (key) => (key === ofServer ? connectionsMax : ownerMax),
     },

@@ -20,7 +20,9 @@ import { fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
 
 /** Runs wait while they have a `due_at`, also claimed ones: those are left out later. */
 const line: Line = {
-  ...{ table: raw("runs"), owner: raw("account_id"), dueAt: raw("due_at") },
+  table: raw("runs"),
+  owner: raw("account_id"),
+  dueAt: raw("due_at"),
   isFree: raw("due_at is not null"),
 }
 

@@ -14,8 +14,15 @@ const user = Bun.randomUUIDv7()
 const val = Bun.randomUUIDv7()
 const error = { name: "NotRecorded", message: "lost" }
 const about = {
-  ...{ valId: val, version: 1, accountId: user, ownerId: user, parentId: null, args: null },
-  ...{ request: null, input: null, depth: 0 },
+  valId: val,
+  version: 1,
+  accountId: user,
+  ownerId: user,
+  parentId: null,
+  args: null,
+  request: null,
+  input: null,
+  depth: 0,
 }
 
 describeEachDatabase("giveUpRuns", (open) => {
@@ -43,14 +50,24 @@ describeEachDatabase("giveUpRuns", (open) => {
 
   const toRecord = (nodeId: string, more: Partial<RunRecord> = {}): RunRecord => ({
     ...about,
-    ...{ id: Bun.randomUUIDv7(), nodeId, source: "http", status: "running" },
-    ...{ startedAt: 5, endedAt: null, error: null, returnValue: null },
-    ...{ logs: [], logsTruncated: false },
+    id: Bun.randomUUIDv7(),
+    nodeId,
+    source: "http",
+    status: "running",
+    startedAt: 5,
+    endedAt: null,
+    error: null,
+    returnValue: null,
+    logs: [],
+    logsTruncated: false,
     ...more,
   })
 
   const toUnrecorded = (id: string, more: Partial<UnrecordedRun> = {}): UnrecordedRun => ({
-    ...{ id, fence: 0, hasStarted: true, delayMs: 0 },
+    id,
+    fence: 0,
+    hasStarted: true,
+    delayMs: 0,
     ...more,
   })
 
@@ -78,7 +95,10 @@ describeEachDatabase("giveUpRuns", (open) => {
       queue.enqueue({ ...about, id: Bun.randomUUIDv7(), source: "api", retries })
     const [retried, crashed, unstarted] = [await add(1), await add(0), await add(0)]
     const claimed = await queue.claim({
-      ...{ nodeId, held: [], runsMax: 9, after: null },
+      nodeId,
+      held: [],
+      runsMax: 9,
+      after: null,
       roomOf: () => 9,
     })
     const fenceOf = (id: string | null) => claimed.runs.find((run) => run.id === id)?.fence ?? 0
@@ -116,7 +136,9 @@ describeEachDatabase("giveUpRuns", (open) => {
     )
     const run = live.open({
       ...about,
-      ...{ id: Bun.randomUUIDv7(), source: "http", startedAt: Date.now() },
+      id: Bun.randomUUIDv7(),
+      source: "http",
+      startedAt: Date.now(),
     })
     await waitUntil(async () => (await readRun(db, run.id))?.status === "running")
     fails = true

@@ -162,19 +162,24 @@ describeEachDatabase("createQueueStore", (open) => {
     const { runs } = await queue.claim(toRequest(nodeId))
     expect(runs).toMatchObject([
       {
-        ...{
-          id: run.id,
-          valId: val,
-          version: 1,
-          followsCurrent: true,
-          accountId: ada,
-          ownerId: ada,
-        },
-        ...{ source: "interval", args: [{ a: "é" }], input: run.input, logs: [] },
-        ...{ fence: 1, attempt: 1, retries: 2, depth: 3, isAccountSuspended: false },
+        id: run.id,
+        valId: val,
+        version: 1,
+        followsCurrent: true,
+        accountId: ada,
+        ownerId: ada,
+        source: "interval",
+        args: [{ a: "é" }],
+        input: run.input,
+        logs: [],
+        fence: 1,
+        attempt: 1,
+        retries: 2,
+        depth: 3,
+        isAccountSuspended: false,
       },
     ])
-    // It is claimed until it is released.
+    // The run is claimed until it is released.
     expect((await queue.claim(toRequest(nodeId, { held: runs }))).runs).toEqual([])
     expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
     await queue.release(runs, 0)
@@ -365,12 +370,19 @@ describeEachDatabase("createQueueStore", (open) => {
     const [run] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun]
     const log = { at: "2026-01-01T00:00:00.000Z", level: "error", message: "failed" } as const
     const failed = toRecord(run, nodeId, {
-      ...{ status: "failed", endedAt: 8, error: died, logs: [log] },
+      status: "failed",
+      endedAt: 8,
+      error: died,
+      logs: [log],
       claim: { fence: run.fence, retryMs: 0 },
     })
     expect(await runs.record([failed])).toEqual([])
     expect(await runs.find(ada, run.id)).toMatchObject({
-      ...{ status: "queued", endedAt: null, error: null, attempt: 2, logs: [log] },
+      status: "queued",
+      endedAt: null,
+      error: null,
+      attempt: 2,
+      logs: [log],
     })
     const [again] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun]
     expect(again).toMatchObject({ attempt: 2, logs: [log], input: { kind: "args", json: "[1]" } })
@@ -462,7 +474,10 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
     for (const { id } of all)
       expect(await runs.find(ada, id)).toMatchObject({
-        ...{ status: "cancelled", attempt: 1, endedAt: 9, error: { name: "Cancelled" } },
+        status: "cancelled",
+        attempt: 1,
+        endedAt: 9,
+        error: { name: "Cancelled" },
       })
     expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
     expect(await db.read(sql`select id from nodes where id = ${nodeId}`)).toEqual([])

@@ -55,8 +55,8 @@ export function pinImports(val: Importer, condition: Statement): Statement {
 }
 
 /**
- * The same text in another state imports the same: its pins, and the time that they are as of, stay.
- * The table has the columns `new_path`, `new_since`, `old_path` and `old_since`.
+ * A text that another state has too imports the same: its pins, and the time that they are as of,
+ * stay. The table has the columns `new_path`, `new_since`, `old_path` and `old_since`.
  */
 export function copyImports(
   table: Statement,

@@ -24,7 +24,7 @@ export function* afterRunsEnded(dialect: Dialect, ended: readonly EndedRun[]): S
 }
 
 const limits = {
-  /** Of the message of an error. The run itself has the rest. */
+  /** Characters of the message of an error. The run itself has the rest. */
   messageCharsMax: 1_000,
 }
 

@@ -32,8 +32,12 @@ async function addVal(db: Database) {
 
 const toRun = (startedAt: number, more: Partial<RunRecord> = {}) =>
   toEndedRun({
-    ...{ valId: val, ownerId: user, startedAt, endedAt: startedAt + 5 },
-    ...{ id: Bun.randomUUIDv7("hex", startedAt), ...more },
+    valId: val,
+    ownerId: user,
+    startedAt,
+    endedAt: startedAt + 5,
+    id: Bun.randomUUIDv7("hex", startedAt),
+    ...more,
   })
 
 /** A round of housekeeping waits for the next one where a vacuum has a lock. */
@@ -55,8 +59,10 @@ async function addPast(db: Database) {
   for (const [index, days] of [40, 35, 30, 5, 0, -5].entries())
     await db.write(() =>
       runPartitions.add({
-        ...{ name: `p${index}`, isReserved: false },
-        ...{ from: firstIdOf(daysAgo(days)), to: firstIdOf(daysAgo(days - 5)) },
+        name: `p${index}`,
+        isReserved: false,
+        from: firstIdOf(daysAgo(days)),
+        to: firstIdOf(daysAgo(days - 5)),
       }),
     )
 }
@@ -219,7 +225,7 @@ describePostgres("partitions of runs", (open) => {
     })
 
     await keep(runs, 2 * keptMs)
-    // It begins after the newest of them, and reads none of them while others wait.
+    // The new partition begins after the newest rows, and none of them are read while others wait.
     expect(await listNames(db)).toEqual([added(-10), "before", "rest"])
     await runs.record([toRun(daysAgo(-10)), toRun(daysAgo(-9)), toRun(daysAgo(-900))])
     const counts = sql`select tableoid::regclass::text as name, count(*)::int as count from runs group by 1 order by 1`

@@ -12,7 +12,7 @@ export interface ListedRunRow extends RunRow {
   readonly isErrorLong: boolean
 }
 
-/** The same with the columns that only a single run shows. */
+/** A row of a run with the columns that only a single run shows. */
 export type RunDetailRow = Omit<RunDetail, "mail" | "email"> & Pick<RunRow, "mail">
 
 /**
@@ -21,7 +21,7 @@ export type RunDetailRow = Omit<RunDetail, "mail" | "email"> & Pick<RunRow, "mai
  */
 export const runColumns = toRunColumns("r.error as error_json")
 
-/** The same for a list: an error is null where it is long, as its stack may be. */
+/** The columns of a row of a list: an error is null where it is long, as its stack may be. */
 export const listedRunColumns = toRunColumns(
   `case when octet_length(r.error) > ${listedTextBytesMax} then null else r.error end as error_json,
   case when octet_length(r.error) > ${listedTextBytesMax} then 1 else 0 end as is_error_long`,

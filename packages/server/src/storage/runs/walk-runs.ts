@@ -8,7 +8,7 @@ import { isVisible } from "../vals/val-rows.ts"
 export interface RunWalk {
   readonly span: Span
   readonly direction: "asc" | "desc"
-  /** Of one batch. */
+  /** Runs of one batch. */
   readonly runsMax: number
 }
 
@@ -65,9 +65,9 @@ export function mergeParts(parts: readonly Statement[], { direction, runsMax }: 
 }
 
 /**
- * The same runs. One whose val the user may no longer see yields only its position, so that the
- * caller can read on: it counts towards the limit. A run of unsaved code has the id of its user as
- * its val id.
+ * Selects the runs with their vals and owners. A run whose val the user may no longer see yields
+ * only its position, so that the caller can read on: it counts towards the limit. A run of unsaved
+ * code has the id of its user as its val id.
  */
 export function withVisibleOwner(
   userId: string,

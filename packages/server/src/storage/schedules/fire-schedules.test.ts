@@ -39,7 +39,11 @@ describeEachDatabase("fireDue", (open) => {
       yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
       for (const [index, val] of vals.entries()) {
         yield* insertValRows({
-          ...{ id: val, ownerId: user, name: `val${index}`, privacy: "private", type: "interval" },
+          id: val,
+          ownerId: user,
+          name: `val${index}`,
+          privacy: "private",
+          type: "interval",
         })
       }
     })

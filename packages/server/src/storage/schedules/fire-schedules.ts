@@ -27,7 +27,7 @@ const limits = {
   waitingMax: 1_000,
   /** How long one transaction computes due times. The schedules that are left are due in the next. */
   decideMsMax: 20,
-  /** Of the reason why a schedule was paused. */
+  /** Characters kept of the reason why a schedule was paused. */
   reasonCharsMax: 200,
 }
 

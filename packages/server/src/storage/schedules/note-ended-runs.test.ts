@@ -19,7 +19,11 @@ describeEachDatabase("noteScheduledRuns", (open) => {
     await db.write(function* () {
       yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
       yield* insertValRows({
-        ...{ id: val, ownerId: user, name: "report", privacy: "private", type: "interval" },
+        id: val,
+        ownerId: user,
+        name: "report",
+        privacy: "private",
+        type: "interval",
       })
     })
     await schedules.put(
@@ -48,7 +52,10 @@ describeEachDatabase("noteScheduledRuns", (open) => {
         yield sql`update schedules set last_run_id = ${id}, waits_for_id = ${id}`
       })
       const taken = await createQueueStore(db).takeOver({
-        ...{ error, at: 2, runsMax: 10, delayOf: () => 0 },
+        error,
+        at: 2,
+        runsMax: 10,
+        delayOf: () => 0,
       })
       expect(taken.crashed).toBe(1)
       const { pausedAfter } = failureLimits

@@ -72,7 +72,8 @@ function toEvent(row: NoticeRow): NewEvent {
   const at = row.now
   const type = `schedule.${notice}` as const
   const data = {
-    ...{ reason: toPausedReason(failureCount), failureCount },
+    reason: toPausedReason(failureCount),
+    failureCount,
     file: { id: fileId, path: row.filePath },
     branch: { id: row.branchId, name: row.branchName },
   }

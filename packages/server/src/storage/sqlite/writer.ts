@@ -22,7 +22,7 @@ export const writerLimits = {
   ownerWaitingMax: 1_000,
   /** How long a script waits while another process writes. */
   lockMsMax: 5_000,
-  /** The same for a patient script. */
+  /** How long a patient script waits while another process writes. */
   patientMsMax: 3_600_000,
   /** How long to wait before the next attempt while another process writes. */
   lockRetryMs: 5,

@@ -112,7 +112,7 @@ function createScripts(db: Database, claims: RowClaims) {
           ${now}, ${now}, ${now})`
       return yield* read(id)
     },
-    /** It leaves its lane: others have been sent since. A claim in progress ends. */
+    /** The delivery leaves its lane: others have been sent since. A claim in progress ends. */
     *retry(ownerId: string, webhookId: string, id: string): Script<Delivery | undefined> {
       const found = yield* firstRow`
         update webhook_deliveries set status = 'waiting', is_manual = 1, lane = null, next_attempt_at = ${now},

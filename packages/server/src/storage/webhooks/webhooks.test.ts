@@ -76,8 +76,11 @@ describeEachDatabase("createDeliveryStore", (open) => {
     const nodeId = Bun.randomUUIDv7()
     await createNodeStore(db).add({ id: nodeId, host: "", pid: 1, pidStarted: "" }, 60_000)
     const claims = createRowClaims(db, {
-      ...{ table: "webhook_deliveries", owner: "owner_id", hasLanes: true },
-      ...{ nodeId, perOwnerMax: 10 },
+      table: "webhook_deliveries",
+      owner: "owner_id",
+      hasLanes: true,
+      nodeId,
+      perOwnerMax: 10,
     })
     const listIds = async () =>
       (await db.read<{ id: string }>(sql`select id from webhook_deliveries order by id`)).map(

@@ -12,7 +12,7 @@ import { findClauseEnd } from "./scan-code.ts"
 /** A specifier in the code, and all its occurrences. */
 export interface FoundImport {
   readonly specifier: string
-  /** Of `with { type: … }`. */
+  /** The type in `with { type: … }`. */
   readonly type: string | undefined
   /** Whether all its imports are dynamic. */
   readonly isDynamic: boolean
@@ -52,7 +52,10 @@ function listImplicit(
   return findImplicit(config, code, path)
     .filter(({ specifier }) => isRemote(specifier))
     .map(({ specifier, start, end }) => ({
-      ...{ specifier, type: undefined, isDynamic: false, error: null },
+      specifier,
+      type: undefined,
+      isDynamic: false,
+      error: null,
       places: [{ text, start, end }],
     }))
 }
@@ -86,7 +89,7 @@ async function findImportsOf(
   let text = code.slice(shift)
   for (let round = 0; ; round++) {
     const dependencies = await readDependencies(setup, toModuleType(path), text)
-    // It parsed before, so the end of an attribute clause was wrong.
+    // The code parsed before, so the end of an attribute clause was wrong.
     if (!dependencies)
       return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
     const remote = dependencies.filter(

@@ -217,7 +217,10 @@ function refuseLarge(
   const error = `the names of all that the val imports take more than ${answerBytesMax} bytes`
   const refused = imports.map((one) => ({
     ...one,
-    ...{ resolved: null, entry: -1, exports: [], failure: one.failure ?? ours(error) },
+    resolved: null,
+    entry: -1,
+    exports: [],
+    failure: one.failure ?? ours(error),
   }))
   return { response: { imports: refused, bundle: null }, body: new Uint8Array() }
 }

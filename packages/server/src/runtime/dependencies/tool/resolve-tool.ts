@@ -21,7 +21,10 @@ const { response, body } = await resolveCode(createSetup(), request, (found) =>
 writeAll(joinResponse(response, body))
 process.exit(0)
 
-/** It works in a folder of its own, so that the paths in bundles are short and always the same. */
+/**
+ * Deno and esbuild work in a folder of their own, so that the paths in bundles are short and always
+ * the same.
+ */
 function createSetup(): DenoSetup {
   // Without links, as esbuild reports paths.
   const cwd = join(realpathSync(paths.scratch), "work")

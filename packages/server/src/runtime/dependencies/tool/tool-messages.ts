@@ -10,7 +10,7 @@ const mebibyte = 1024 ** 2
 /** The request of the resolve tool: JSON on its standard input. */
 export interface ResolveRequest {
   readonly files: readonly SourceFile[]
-  /** Of the version; null if it has none. */
+  /** The settings of the version; null if it has none. */
   readonly config: ValConfig | null
   /** Imports from there are not remote. */
   readonly importHosts: ImportHosts

@@ -65,7 +65,7 @@ const table: readonly (readonly [host: string, fault: string | undefined])[] = [
   ["255.255.255.254", reserved],
   ["255.255.255.255", "a broadcast address"],
 
-  // The same addresses in other spellings.
+  // Addresses in other spellings.
   ["127.0.0.1.", loopback],
   ["127.1", loopback],
   ["127.0.1", loopback],

@@ -129,7 +129,7 @@ const table: readonly (readonly [type: RecordsQuery["type"], host: string, outco
   ["TXT", "vault.allowed.internal", "TXT vault.allowed.internal"],
   ["TXT", "denied.example", "the operator of this server has denied it"],
   ["TXT", "_x.denied.example", "the operator of this server has denied it"],
-  // It is not certain that the name has no private address.
+  // A name that cannot be looked up may have a private address.
   ["TXT", "busy.example", "busy.example cannot be looked up now"],
   // Hosts of the machine's own network.
   ["SRV", "_ldap._tcp.nothing.example", hidden],

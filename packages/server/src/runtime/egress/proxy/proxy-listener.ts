@@ -51,7 +51,7 @@ export class ProxyListener implements EgressListener, EgressContext {
   readonly #rate: TokenBucket | undefined
   /** Connections from the sandbox, each with the function that ends the count of its file. */
   readonly #connections = new Map<ClientConnection, () => void>()
-  /** Those that the sandbox may keep: they are idle, or their response is being sent. */
+  /** Connections that the sandbox may keep: they are idle, or their response is being sent. */
   readonly #kept = new Set<ClientConnection>()
   readonly #requests = new Set<ProxiedRequest>()
   readonly #client = Promise.withResolvers<EgressClient>()

@@ -11,7 +11,7 @@ import { Refusal } from "../policy/refusal.ts"
 import { findRunId } from "../proxy/request-record.ts"
 import { BytePipe } from "./byte-pipe.ts"
 import { readSocketRequest, toReplyFrame } from "./socket-request.ts"
-import { SocketTraffic } from "./socket-traffic.ts"
+import { type SocketLabel, SocketTraffic } from "./socket-traffic.ts"
 
 type UpstreamSocket = Bun.Socket<ProxiedSocket>
 type ConnectRequest = SocketRequest & { readonly kind: "connect" }
@@ -213,8 +213,9 @@ export class ProxiedSocket implements ClientEvents {
     this.#target = toTargetText(request)
     this.#action = `connect to "${this.#target}"`
     const { host, port } = request
-    const label = {
-      ...({ method: "CONNECT", url: `tcp://${this.#target}` } as const),
+    const label: SocketLabel = {
+      method: "CONNECT",
+      url: `tcp://${this.#target}`,
       peer: { host, port },
     }
     this.#traffic = new SocketTraffic(this.#context, client, label, run)

@@ -9,7 +9,7 @@ import { recordRequest } from "../proxy/request-record.ts"
 export interface SocketLabel {
   readonly method: "CONNECT" | "LOOKUP"
   readonly url: string
-  /** Of a connection. */
+  /** The other side of a connection. */
   readonly peer?: { readonly host: string; readonly port: number }
 }
 

@@ -30,7 +30,9 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
   beforeAll(async () => {
     server = await startLibsql()
     between = Bun.serve({
-      ...{ hostname: "127.0.0.1", port: 0, idleTimeout: 0 },
+      hostname: "127.0.0.1",
+      port: 0,
+      idleTimeout: 0,
       async fetch(request) {
         requests += 1
         const body = await request.text()

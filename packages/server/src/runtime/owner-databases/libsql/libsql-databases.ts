@@ -184,7 +184,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     return { kind: "unavailable", message }
   }
 
-  /** Those that fail together wait again, each for itself. */
+  /** Performs requests together. Requests that fail together wait again, each for itself. */
   async #performTogether(jobs: readonly Job[], signal: AbortSignal): Promise<void> {
     const sinceMs = performance.now()
     const known = jobs.map(({ about }) => this.#known.find(about))
@@ -222,7 +222,10 @@ export class LibsqlDatabases implements OwnerDatabases {
       let results: Buffer = noBytes
       if (plan.kind === "planned") {
         const call: ReadCall = {
-          ...{ kind: "read", kinds: plan.kinds, isSingle, bytesMax },
+          kind: "read",
+          kinds: plan.kinds,
+          isSingle,
+          bytesMax,
           ...(plan.isRead ? {} : { pagesMax: pagesMax ?? 0 }),
         }
         const sinceMs = performance.now()

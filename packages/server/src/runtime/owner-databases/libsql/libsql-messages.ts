@@ -72,7 +72,7 @@ export type LibsqlWorkerReply =
   | { readonly kind: "outcome"; readonly outcome: SqlOutcome }
   /** The worker does not know the tables, or they have changed. */
   | { readonly kind: "schema_needed" }
-  /** It is a write, and the worker does not know how large the database may become. */
+  /** The request is a write, and the worker does not know how large the database may become. */
   | { readonly kind: "room_needed" }
   /** Another connection had a lock. Nothing was changed. */
   | { readonly kind: "busy"; readonly message: string }
@@ -94,7 +94,7 @@ export const mirrorLimits = {
 /** The statements that the server itself knows to be allowed, without asking a worker again. */
 export const knownLimits = {
   databasesMax: 128,
-  /** Of one database. */
+  /** Statements of one database. */
   statementsMax: 32,
   /** Statements of a request that are longer together are not kept. */
   charsMax: 1_000,

@@ -10,7 +10,10 @@ test("LibsqlQueue gives an owner fewer places the fewer are free, and leaves som
   const ask = (ownerId: string) => {
     queue.add(
       readRequest({
-        ...{ ownerId, bytesMax: 1_000_000, mode: "single", canWrite: true },
+        ownerId,
+        bytesMax: 1_000_000,
+        mode: "single",
+        canWrite: true,
         statements: [{ sql: "select 1", args: [] }],
       }),
     )

@@ -24,8 +24,13 @@ export function readRequest(request: SentSqlRequest & { readonly bytesMax: numbe
   const json = toRequestJson(request)
   return {
     ...home,
-    ...{ namespace: toNamespace(home), bytesMax, idempotent, json, isAlone: false },
-    ...{ isSingle: mode === "single", isReader: mode === "read" || !canWrite },
+    namespace: toNamespace(home),
+    bytesMax,
+    idempotent,
+    json,
+    isAlone: false,
+    isSingle: mode === "single",
+    isReader: mode === "read" || !canWrite,
     statements: json.length > knownLimits.jsonBytesMax ? undefined : readStatements(request),
   }
 }

@@ -41,7 +41,7 @@ const batonBytesMax = 200
 export class LibsqlStreams {
   readonly #server: LibsqlServer
   readonly #limits: LibsqlLimits
-  /** Those that wait for a request, the last used one last. */
+  /** Streams that wait for a request, the last used one last. */
   #idle: Stream[] = []
   /** When each database was used, the last one last. */
   readonly #usedMs = new Map<string, number>()

@@ -23,7 +23,7 @@ export class OwnerSizes {
   readonly #limits: LibsqlLimits
   readonly #loop: Loop
   readonly #sizes = new Map<string, Sizes>()
-  /** Those that are to be recorded, by namespace. */
+  /** The databases whose sizes are to be recorded, by namespace. */
   readonly #unrecorded = new Map<string, RegisteredDatabase>()
 
   constructor(registry: Registry, limits: LibsqlLimits, onError: (error: unknown) => void) {

@@ -65,10 +65,10 @@ export const allowedPragmas: ReadonlyMap<string, PragmaUse> = new Map([
   ),
   ...uses("read", "recursive_triggers schema_version synchronous"),
   ...uses("set", "application_id user_version"),
-  // It is on already, and programs switch it on anyway. Switching it off would affect later
-  // requests too.
+  // Foreign keys are on already, and programs switch them on anyway. Switching them off would
+  // affect later requests too.
   ...uses("set_on", "foreign_keys"),
-  // It ends with the transaction.
+  // Deferring ends with the transaction.
   ...uses("set_in_batch", "defer_foreign_keys"),
 ])
 

@@ -5,9 +5,9 @@ import { StatementError } from "./sql-errors.ts"
 
 /** What is known about a statement once SQLite has prepared it. */
 export interface StatementTraits {
-  /** It does not change the database. */
+  /** Whether the statement leaves the database as it is. */
   readonly isRead: boolean
-  /** It inserts, updates or deletes rows, which are counted. */
+  /** Whether the statement inserts, updates or deletes rows, which are counted. */
   readonly isChange: boolean
   readonly isInsert: boolean
 }
@@ -74,7 +74,9 @@ export function createAuthorizer() {
      */
     guard<T>(isInBatch: boolean, work: () => T, text = "") {
       const taken: Notes = {
-        ...{ isInBatch, hasOwnTable, text },
+        isInBatch,
+        hasOwnTable,
+        text,
         isWrite: false,
         isDefinition: false,
         isChange: false,

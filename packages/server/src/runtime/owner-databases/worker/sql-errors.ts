@@ -21,7 +21,7 @@ export class TooManyDatabases extends Error {
 interface ErrorContext {
   readonly folder: string
   readonly bytesMax: number
-  /** Of the statement that failed; undefined when there is only one. */
+  /** The index of the statement that failed; undefined when there is only one. */
   readonly index: number | undefined
 }
 
@@ -50,7 +50,12 @@ export function toFullMessage(bytesMax: number): string {
 
 /** The errors of the disk, and of a lock. */
 export const unavailableNames: ReadonlySet<string | undefined> = new Set([
-  ...["BUSY", "LOCKED", "IOERR", "CORRUPT", "CANTOPEN", "NOTADB"],
+  "BUSY",
+  "LOCKED",
+  "IOERR",
+  "CORRUPT",
+  "CANTOPEN",
+  "NOTADB",
 ])
 
 /** `SQLITE_CORRUPT_VTAB`: a full-text index does not match its table, which users can cause. */

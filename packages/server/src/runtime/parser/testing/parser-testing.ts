@@ -47,7 +47,7 @@ function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8")
   } catch {
-    // It has ended since it was listed.
+    // The process has ended since it was listed.
     return ""
   }
 }

@@ -260,7 +260,7 @@ export async function readUnsent(path: string, bytesMax: number): Promise<Buffer
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
     return buffer.subarray(0, bytesRead)
   } catch {
-    // It was never created: the process ended before.
+    // The file was never created: the process ended before.
     return Buffer.alloc(0)
   }
 }

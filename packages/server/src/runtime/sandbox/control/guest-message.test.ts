@@ -23,18 +23,16 @@ test.each(good)("parseGuestMessage accepts %j, and drops unknown fields", (messa
 })
 
 const bad = [
-  ...[
-    "",
-    "{",
-    "null",
-    "1",
-    '"warm"',
-    "[]",
-    "{}",
-    '{"kind":"load"}',
-    '{"kind":"__proto__"}',
-    "\u0000",
-  ],
+  "",
+  "{",
+  "null",
+  "1",
+  '"warm"',
+  "[]",
+  "{}",
+  '{"kind":"load"}',
+  '{"kind":"__proto__"}',
+  "\u0000",
   ...[
     { kind: "loaded" },
     { kind: "load_failed", error: null },

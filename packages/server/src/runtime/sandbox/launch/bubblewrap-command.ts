@@ -113,9 +113,11 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
   return [
     ...others,
     ...(way === "inside" ? [] : withUser),
-    ...["--cap-drop", "ALL"],
+    "--cap-drop",
+    "ALL",
     ...(way === "inside" ? forSetpriv : []),
-    ...["--hostname", "val"],
+    "--hostname",
+    "val",
     "--new-session",
     "--die-with-parent",
     ...(box.isFirst ? ["--as-pid-1"] : []),
@@ -140,13 +142,21 @@ function toFileSystem(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
   return [
     // Bubblewrap would create parents that only their owner can enter.
     ...[...parents].flatMap((path) => ["--dir", path]),
-    ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", box.program, "/proc/self/exe"],
+    "--dir",
+    "/proc",
+    "--dir",
+    "/proc/self",
+    "--symlink",
+    box.program,
+    "/proc/self/exe",
     ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
     ...devices.flatMap((path) => ["--dev-bind", path, path]),
     ...files.flatMap(toBind),
     ...toEmptyFolder(insideScratch, box.scratchBytesMax),
-    ...["--remount-ro", "/"],
-    ...["--chdir", insideScratch],
+    "--remount-ro",
+    "/",
+    "--chdir",
+    insideScratch,
   ]
 }
 

@@ -125,7 +125,7 @@ function findReported(path: string): GuestProcess | undefined {
     const report = parseOwnJson(readFileSync(path, "utf8")) as { "child-pid": number }
     return GuestProcess.find(report["child-pid"])
   } catch {
-    // It has not started yet.
+    // The process has not started yet.
     return undefined
   }
 }

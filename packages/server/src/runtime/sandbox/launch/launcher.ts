@@ -86,7 +86,7 @@ export function launch<Name extends string>(
 
 interface Plan {
   readonly command: readonly string[]
-  /** Of the shell. */
+  /** The environment of the shell. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -99,7 +99,10 @@ function toBoxed<Name extends string>(
   const files = Object.values<SharedFile>(profile.files)
   const paths = toSeenPaths(profile, program, insideScratch, ({ inside }) => inside)
   const box = {
-    ...{ uid, program, scratchBytesMax, environment: profile.toEnvironment(paths, true) },
+    uid,
+    program,
+    scratchBytesMax,
+    environment: profile.toEnvironment(paths, true),
     files: [...profile.systemFiles, ...files],
     isReported: folder !== undefined,
     // When the server is killed, bubblewrap's outer process cannot kill a process of another user,
@@ -201,8 +204,15 @@ function toShellCommand(
     hasOwnUser && threadsMax !== undefined ? threadsMax + helperProcesses : noLimit,
   ]
   return [
-    ...["/bin/sh", "-c", script, "sh", ...values.map(String)],
-    ...[...redirections.flat(), "--", ...(group?.joinPaths ?? []), "--"],
+    "/bin/sh",
+    "-c",
+    script,
+    "sh",
+    ...values.map(String),
+    ...redirections.flat(),
+    "--",
+    ...(group?.joinPaths ?? []),
+    "--",
     ...command,
   ]
 }

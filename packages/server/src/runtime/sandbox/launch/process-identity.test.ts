@@ -50,8 +50,13 @@ test.if(isLinux)("isAlive is true for a process that cannot be looked up", () =>
     const atLimit = read()
     process.stdout.write(JSON.stringify([before, atLimit]))`
   const { stdout } = Bun.spawnSync([
-    ...["sh", "-c", 'ulimit -n 64; "$@"; exit', "sh"],
-    ...[process.execPath, "-e", script],
+    "sh",
+    "-c",
+    'ulimit -n 64; "$@"; exit',
+    "sh",
+    process.execPath,
+    "-e",
+    script,
   ])
   expect(JSON.parse(stdout.toString())).toEqual([
     [true, true, true],

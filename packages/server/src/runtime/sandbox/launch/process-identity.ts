@@ -54,13 +54,13 @@ export function killIfAlive(pid: number): void {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }
 
 /** What the kernel reports about a live process. */
 export interface ProcessStat {
-  /** It runs on a core, or waits for one. */
+  /** Whether the process runs on a core, or waits for one. */
   readonly isRunnable: boolean
   readonly startedTicks: number
   readonly cpuTicks: number
@@ -68,7 +68,10 @@ export interface ProcessStat {
   readonly memoryPages: number
 }
 
-/** Of a process, or of one of its threads. Undefined when it has ended; a zombie has ended. */
+/**
+ * Reads what the kernel reports about a process, or one of its threads. Undefined when it has
+ * ended; a zombie has ended.
+ */
 export function readProcessStat(pid: number, thread?: string): ProcessStat | undefined {
   return parseProcessStat(
     tryReadText(thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`),

@@ -89,7 +89,11 @@ export async function runTool(
     undo.push(() => group?.removeSoon())
     const profile = toToolProfile(job.tool, folder, limits, host.valParts.systemFiles)
     const launched = launch(host, profile, {
-      ...{ id, uid, group, limits, folder },
+      id,
+      uid,
+      group,
+      limits,
+      folder,
       streams: [job.input, "pipe", "pipe"],
     })
     return await waitForEnd(host, folder, launched, job, limits)
@@ -137,7 +141,7 @@ async function waitForEnd(
     const cause: StopCause | undefined = stopped && { reason: "killed" }
     const exit = toSandboxExit(launched.readExitFacts(cause, undefined), limits)
     if (exit.reason === "exited" && exit.code === 0) {
-      // It may have written too much since the last check.
+      // The tool may have written too much since the last check.
       if (!isScratchFull()) return { kind: "done", output: await output }
       return { kind: "failed", partial: await output, reason: "files", stderr: await stderr }
     }

@@ -10,7 +10,7 @@ import type { SandboxLimits } from "../sandbox-limits.ts"
 export interface ValParts {
   /** The main module of the guest. */
   readonly guestPath: string
-  /** The same for the process that makes the code cache. */
+  /** The main module of the process that makes the code cache. */
   readonly compilerPath: string
   /** The guest, which the main module evaluates. */
   readonly scriptPath: string
@@ -44,7 +44,7 @@ type Name = "guest" | "script" | "denoDir" | "run"
 export interface ValStart {
   /** A run waits for it, so it does not warm up. */
   readonly isHurried: boolean
-  /** It gets no val, and may write to Deno's cache. */
+  /** The process makes the code cache: it gets no val, and may write to Deno's cache. */
   readonly isCompiling: boolean
   /** Whether there is a code cache. */
   readonly hasCodeCache: boolean
@@ -126,7 +126,12 @@ function toDenoCommand(
     `--allow-write=${[run, ...sockets, scratch].join(",")}`,
     `--allow-import=${importHosts.join(",")}`,
     toHeapFlag(limits.heapBytesMax),
-    ...[guest, run, scratch, exampleUrl, packages, script],
+    guest,
+    run,
+    scratch,
+    exampleUrl,
+    packages,
+    script,
   ]
 }
 

@@ -191,7 +191,8 @@ function callEach(calls: readonly (readonly number[])[], program: FilteredProgra
       "--unshare-all",
       "--cap-drop",
       "ALL",
-      ...["--seccomp", "4"],
+      "--seccomp",
+      "4",
     ]
     const result = Bun.spawnSync([
       "sh",

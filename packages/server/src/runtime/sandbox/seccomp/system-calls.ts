@@ -275,8 +275,15 @@ const forks = { fork: [57, undefined], vfork: [58, undefined] } as const
 
 /** Workers get their only socket from the server, and watch no files. */
 const notForWorkers = new Set([
-  ...["bind", "connect", "listen", "accept", "accept4"],
-  ...["inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch"],
+  "bind",
+  "connect",
+  "listen",
+  "accept",
+  "accept4",
+  "inotify_init",
+  "inotify_init1",
+  "inotify_add_watch",
+  "inotify_rm_watch",
 ])
 
 const { files, waiting, sockets, memory, processes, users } = systemCalls

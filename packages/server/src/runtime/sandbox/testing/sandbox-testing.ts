@@ -113,7 +113,7 @@ export async function evaluate(
   return value
 }
 
-/** The same for code that ends the process: does not wait for a response. */
+/** Evaluates code that ends the process: does not wait for a response. */
 export function start(sandbox: Pick<Sandbox, "socketPath">, code: string): void {
   evaluate(sandbox, code).catch(() => {})
 }
@@ -137,7 +137,7 @@ export function listOpenFiles(pid: number): string[] {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${name}`)]
     } catch {
-      // It was closed meanwhile.
+      // The file was closed meanwhile.
       return []
     }
   })

@@ -104,7 +104,7 @@ export async function* readRows(
       count = Math.max(limits.rowsMin, Math.min(limits.rowsMax, fitting, count * limits.growthMax))
     }
   } finally {
-    // It cannot be closed in a transaction that has failed, and ends with that anyway.
+    // The cursor cannot be closed in a transaction that has failed, and ends with that anyway.
     await cursor.close().catch(() => {})
   }
 }

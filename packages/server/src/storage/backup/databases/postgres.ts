@@ -71,7 +71,9 @@ export function toPostgresBackup(address: string): BackupDatabase {
     async openLoad() {
       const { dialect, read, stop } = await open(address, loadLimits, false, loadSteps)
       return {
-        ...{ dialect, run: read, stop },
+        dialect,
+        run: read,
+        stop,
         async insert(table, columns, rows) {
           const names = columns.join(", ")
           // A whole batch is one parameter, which PostgreSQL converts from JSON to rows of the table.

@@ -62,7 +62,9 @@ export function toSqliteBackup(path: string): BackupDatabase {
       const connection = open(beside, { readwrite: true }, loadSteps)
       const { dialect, read, stop } = toReadable(connection)
       return {
-        ...{ dialect, run: read, stop },
+        dialect,
+        run: read,
+        stop,
         async insert(table, columns, rows) {
           const insert = connection.query(
             `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,

@@ -26,7 +26,7 @@ export interface RestoreTarget {
   readonly loader: Loader
   readonly files: RestoreFiles
   readonly bucket: ContentStore | undefined
-  /** Those that this version knows. */
+  /** The migrations that this version knows. */
   readonly migrations: readonly Migration[]
 }
 
@@ -320,7 +320,7 @@ function createRowChange(
   }
 }
 
-/** Those who had got it already keep their status. */
+/** Sets waiting recipients to failed; those who had got the email already keep their status. */
 function toFailed(recipients: string): unknown {
   const parsed: unknown = JSON.parse(recipients)
   if (!Array.isArray(parsed)) return parsed

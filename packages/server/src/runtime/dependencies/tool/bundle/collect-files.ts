@@ -15,7 +15,7 @@ export interface CollectedFiles {
 /** The files of packages, and the packages whose files are left out. */
 interface Collected {
   readonly files: CollectedFiles | undefined
-  /** As `name@version`. */
+  /** The packages whose files are left out, as `name@version`. */
   readonly leftOut: readonly string[]
 }
 
@@ -122,7 +122,7 @@ function listDependencies(root: string): Dependency[] {
     try {
       return [{ link, target: realpathSync(link) }]
     } catch {
-      // It was removed, because it loads native addons.
+      // The package was removed, because it loads native addons.
       return []
     }
   })

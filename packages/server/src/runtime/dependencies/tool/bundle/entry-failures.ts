@@ -48,7 +48,7 @@ function findNativeEntry(
   const isNative =
     [...natives.keys()].some(isOwn) ||
     (stems.length > 0 && Object.keys(inputs).some((name) => namesPlatform(join(folder, name)))) ||
-    // It computes the path of its addon.
+    // The package computes the path of its addon.
     (paths.has(root) && [...calls.keys()].some((module) => isOwn(module) && namesAddon(module)))
   return isNative ? nativeAddon : undefined
 }

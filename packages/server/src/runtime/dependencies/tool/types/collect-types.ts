@@ -11,7 +11,7 @@ export interface ImportedPackage {
   readonly version: string
   /** Its folder. */
   readonly path: string
-  /** Those that the val imports, as `.` and `./jsx-runtime`. */
+  /** The subpaths that the val imports, such as `.` and `./jsx-runtime`. */
   readonly subpaths: readonly string[]
   /** The folder of the package `@types/…` with its types, if it has none itself. */
   readonly typesPath?: string | undefined

@@ -7,8 +7,15 @@ const exportLevelsMax = 10
 
 /** The fields by which TypeScript finds declarations. */
 const usedFields = [
-  ...["name", "version", "type", "types", "typings", "typesVersions"],
-  ...["main", "exports", "imports"],
+  "name",
+  "version",
+  "type",
+  "types",
+  "typings",
+  "typesVersions",
+  "main",
+  "exports",
+  "imports",
 ]
 
 /** The used fields of a package's package.json; undefined without a valid one. */

@@ -71,7 +71,12 @@ function toCompiled({ statements: sent }: SqlRequest, statements: readonly Bound
   if (isDefined || chars > knownLimits.charsMax || parameters > knownLimits.parametersMax)
     return undefined
   return statements.map(({ text, parameters, hasColumns, isRead, isChange, isInsert }) => ({
-    ...{ text, parameters, hasColumns, isRead, isChange, isInsert },
+    text,
+    parameters,
+    hasColumns,
+    isRead,
+    isChange,
+    isInsert,
   }))
 }
 

@@ -34,7 +34,7 @@ interface Response {
   )[]
 }
 
-/** Of a response that is none. */
+/** The message about a response that does not have the form of one. */
 export const unexpectedMessage = "the libSQL server did not respond as expected"
 
 /**
@@ -198,7 +198,7 @@ function toOutput(value: LibsqlValue): SQLOutputValue {
   }
 }
 
-/** The same outcome as that of the same error of a database on this machine. */
+/** The outcome that this error has in a database on this machine. */
 function toOutcome(
   { message, code = "" }: StepError,
   index: number | undefined,
