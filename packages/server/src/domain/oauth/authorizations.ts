@@ -104,7 +104,7 @@ async function check(
   const userCode = read("user_code")
   if (userCode !== undefined) return checkDevice(store, baseUrl, caller, userCode, at)
   const client = await findClient(store, read("client_id"))
-  const redirectUri = read("redirect_uri") ?? toOnly(client.redirectUris)
+  const redirectUri = read("redirect_uri") ?? onlyOne(client.redirectUris)
   if (redirectUri === undefined || !isRegistered(client.redirectUris, redirectUri))
     throw invalid("the program has not registered the address to which you would be sent back")
   const state = read("state")
@@ -204,7 +204,7 @@ function readOnce(params: URLSearchParams, name: string): string | undefined {
   return values[0]
 }
 
-function toOnly(uris: readonly string[]): string | undefined {
+function onlyOne(uris: readonly string[]): string | undefined {
   return uris.length === 1 ? uris[0] : undefined
 }
 

@@ -224,7 +224,7 @@ async function readTraces(
     if (request === null || val.ownerId !== userId)
       traces.push({ ...traced, requestHeaders: [], responseHeaders: [] })
     else {
-      const opening = masks.get(val.id) ?? openMask(secrets, val).catch(toNoMask)
+      const opening = masks.get(val.id) ?? openMask(secrets, val).catch(ignoreUnreadableSecrets)
       masks.set(val.id, opening)
       const mask = await opening
       const kept = mask ? await store.findHeaders(id) : noHeaders
@@ -257,7 +257,7 @@ async function* oneBatch(batch: readonly RunSample[]): RunBatches {
 const noHeaders: KeptHeaders = { request: null, response: null }
 
 /** Headers are left out where the secrets that they may contain cannot be read. */
-function toNoMask(error: unknown): undefined {
+function ignoreUnreadableSecrets(error: unknown): undefined {
   if (!(error instanceof AppError)) throw error
 }
 

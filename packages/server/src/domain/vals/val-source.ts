@@ -98,7 +98,7 @@ export function createSources(parser: CodeParser, importHosts: ImportHosts, find
       name: string,
       path: string = entryPath,
     ): Promise<ValSource> {
-      const specifiers = takeFirst(await parser.scanImports(code, caller.userId))
+      const specifiers = limitSpecifiers(await parser.scanImports(code, caller.userId))
       const missing = await findMissing(importHosts, finder, caller, specifiers)
       const importer = path.includes("/") ? undefined : { username: caller.username, name }
       const written = await findPlaces(caller, code, specifiers)
@@ -185,7 +185,7 @@ export function toSource(
   written?: readonly WrittenImport[] | null,
 ): ValSource {
   const found = new Map<string, ValImport>()
-  const some = takeFirst(specifiers)
+  const some = limitSpecifiers(specifiers)
   for (const specifier of some) {
     const address = parseImportAddress(specifier, hosts, importer)
     if (!address || missing.has(specifier)) continue
@@ -209,7 +209,7 @@ function isBare(specifier: string): boolean {
 }
 
 /** Packages come first, since a version whose packages are ignored would never get them. */
-function takeFirst(specifiers: readonly string[]): readonly string[] {
+function limitSpecifiers(specifiers: readonly string[]): readonly string[] {
   if (specifiers.length <= specifiersMax) return specifiers
   const { remote = [], other = [] } = Object.groupBy(specifiers, (specifier) =>
     /^\s*[a-z]+:/i.test(specifier) ? "remote" : "other",

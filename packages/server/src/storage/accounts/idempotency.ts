@@ -36,11 +36,11 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
       }),
     saveResponse: (claim, answer, until) =>
       db.run`
-        update idempotency_keys set answer = ${answer}, progress = null, expires_at = ${until} where ${isStill(claim)}`,
-    release: (claim) => db.run`delete from idempotency_keys where ${isStill(claim)}`,
+        update idempotency_keys set answer = ${answer}, progress = null, expires_at = ${until} where ${isHeld(claim)}`,
+    release: (claim) => db.run`delete from idempotency_keys where ${isHeld(claim)}`,
     suspend: (claim, at) =>
       db.run`
-        update idempotency_keys set expires_at = ${at} where ${isStill(claim)}`,
+        update idempotency_keys set expires_at = ${at} where ${isHeld(claim)}`,
     purge: (at, discardBefore, countMax) =>
       db.write(function* () {
         const over = isOver(at, discardBefore)
@@ -73,6 +73,6 @@ function isVoid(at: number): Statement {
 }
 
 /** After a claim has expired, another request may have claimed the key. */
-export function isStill({ userId, key, expiresAt }: KeyClaim): Statement {
+export function isHeld({ userId, key, expiresAt }: KeyClaim): Statement {
   return sql`user_id = ${userId} and key = ${key} and answer is null and expires_at = ${expiresAt}`
 }

@@ -1,6 +1,6 @@
 import { findOnce, type Once } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { isStill } from "../accounts/idempotency.ts"
+import { isHeld } from "../accounts/idempotency.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { type Database, firstRow, type Script, type WriteOptions } from "./database.ts"
 
@@ -41,7 +41,7 @@ async function doOnce<T>(
 function* withProgress<T>(once: Once, script: () => Script<T>): Script<T> {
   const result = yield* script()
   const updated = yield* firstRow`
-    update idempotency_keys set progress = ${once.toProgress(result)} where ${isStill(once.claim)} returning key`
+    update idempotency_keys set progress = ${once.toProgress(result)} where ${isHeld(once.claim)} returning key`
   // This server was considered dead or too slow, and another one has started the request again:
   // that one does the work.
   if (!updated)
