@@ -113,6 +113,6 @@ function forwardSignals(child, forward) {
 
 /** @param {NodeJS.Signals | null} signal */
 function toExitCode(signal) {
-  // As shells report the end by a signal.
+  // Shells report the end by a signal like this.
   return signal ? 128 + constants.signals[signal] : 1
 }

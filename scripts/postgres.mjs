@@ -119,7 +119,8 @@ function waitUntilReady(child) {
 }
 
 /**
- * As root: Debian's postgres user, or else `nobody`. Otherwise the current user.
+ * Root starts PostgreSQL as Debian's postgres user, or else as `nobody`; others start it as
+ * themselves.
  * @returns {{ uid?: number, gid?: number }}
  */
 function findUnprivilegedUser() {

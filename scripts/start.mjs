@@ -39,7 +39,7 @@ function prepareWebApp() {
   const build = join(root, "packages", "web", "src", "build", "main.ts")
   const child = spawn(bun, [build], { stdio: ["pipe", "ignore", "ignore"] })
   child.once("error", () => {})
-  // Neither keeps this process running, and it ends with this process.
+  // The build does not keep this process running, and ends with it.
   child.unref()
   Reflect.get(child.stdin ?? {}, "unref")?.call(child.stdin)
 }

@@ -8,7 +8,7 @@ import { median, percentile, ratioOf, takeTurns } from "../harness/stats.ts"
 import { describeQueues, ensurePeers, findNewNode } from "../peers/install.ts"
 
 const full = {
-  /** So many that the programs are compiled for most of them. */
+  /** Jobs of a round: so many that the programs are compiled for most of them. */
   jobs: 50_000,
   rounds: 5,
   ratioMin: 0.8,

@@ -69,7 +69,7 @@ async function measureCompletion(app: OpenApp): Promise<readonly number[]> {
     await page.locator(".cm-lintRange-error").waitFor()
     await page.locator(".cm-content").focus()
     await page.keyboard.press("Control+Home")
-    // As pasted: a list of completions would take the Enter key.
+    // The text is inserted as if pasted: a list of completions would take the Enter key.
     await page.keyboard.insertText('import { z } from "npm:zod"\nz\n')
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("End")

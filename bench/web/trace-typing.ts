@@ -13,8 +13,8 @@ export interface Traced {
 
 export const keysTyped = 200
 const keyEveryMs = 60
-// As people type: words, auto-closed brackets, a list of completions that opens and closes, a new
-// line.
+// The line contains what people type: words, auto-closed brackets, a list of completions that opens
+// and closes, a new line.
 const line = "document.getElementById(name) + list.map((x) => x.id);\n"
 
 /** Types at the cursor. */
@@ -70,7 +70,7 @@ function requestAllFrames(): void {
   next()
 }
 
-/** As Chromium writes them: times are in microseconds, and thread times are CPU times. */
+/** An event as Chromium writes it: times are in microseconds, and thread times are CPU times. */
 interface TraceEvent {
   readonly name: string
   readonly pid: number

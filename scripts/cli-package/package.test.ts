@@ -10,7 +10,7 @@ describe("the package of the command line", () => {
   let folder = ""
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "hamlet-package-"))
-    // As npm would install it, without asking a registry for Bun.
+    // The package is installed as npm does it, without asking a registry for Bun.
     const installed = join(folder, "node_modules", "hamlet-vals")
     mkdirSync(installed, { recursive: true })
     const tarball = makePackage(folder)

@@ -65,7 +65,7 @@ export function toReport(end) {
  * @returns {string[]}
  */
 function toBunProblems({ exitCode, totals }) {
-  // Also with exit code 0: a test may call process.exit(0).
+  // Totals may be missing with exit code 0, too: a test may call process.exit(0).
   if (!totals) return [`bun ended with exit code ${exitCode} before the tests did`]
   if (totals.passed + totals.failed === 0) return ["no test ran"]
   if (exitCode !== 0 && totals.failed === 0)

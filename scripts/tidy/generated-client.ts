@@ -21,7 +21,7 @@ export async function checkGeneratedClient(root: string, isFixing: boolean): Pro
   return []
 }
 
-/** As the formatter would write it. */
+/** The text of the module as the formatter would write it. */
 function toModule(facts: {
   readonly routes: Readonly<Record<string, string>>
   readonly errorCodes: readonly string[]
@@ -51,7 +51,7 @@ function toProperty(name: string, row: string): string {
   return line.length <= lineCharsMax ? line : `    ${name}:\n      "${row}",`
 }
 
-/** As many words per line as fit. */
+/** Puts as many words into each line as fit. */
 function toLines(words: readonly string[]): readonly string[] {
   const lines: string[] = []
   for (const word of words) {

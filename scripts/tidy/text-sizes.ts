@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Tree } from "./tree.ts"
 
 const styles = /^packages\/web\/src\/.+\.css$/
-/** They define the tokens, and the size that the tokens are relative to. */
+/** Files that define the tokens, and the size that the tokens are relative to. */
 const isDefinition = (path: string) => /\/ui\/styles\/(?:tokens|base)\.css$/.test(path)
 const size = /^\s*font(?:-size)?:.*?\b(\d*\.?\d+(?:rem|px|pt))\b/
 const lineHeight = /\/\s*[\d.]+(?:px|rem)?/

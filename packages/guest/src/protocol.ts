@@ -270,7 +270,7 @@ export interface Log {
   readonly message: string
 }
 
-/** That many lines of the run's log were dropped, before those that follow. */
+/** So many lines of the run's log were dropped before those that follow. */
 export interface LogsSkipped {
   readonly kind: "logs_skipped"
   readonly run: string

@@ -177,7 +177,9 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
   })
 })
 
-/** As the host makes it: the same text under the same name, compiled by the same Deno. */
+/**
+ * Makes the cache as the host does: the same text under the same name, compiled by the same Deno.
+ */
 async function makeCache(bundle: string): Promise<Uint8Array> {
   const { name, before, after } = packagesScript
   const guest = await startGuest()

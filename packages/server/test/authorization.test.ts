@@ -32,7 +32,7 @@ describe("routes", () => {
         isSignIn !== true && name !== "acceptInvitation" && name !== "signOut",
     )
     for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of others) {
-      // These write nothing.
+      // Previews and connections write nothing.
       if (name === "createPreview") expect([auth, scope]).toEqual(["required", "val:read"])
       else if (path.startsWith("/v3/connections/"))
         expect([auth, scope]).toEqual(["required", "user:read"])

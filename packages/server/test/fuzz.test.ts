@@ -38,7 +38,7 @@ const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
 const requestsPerRound = isLong ? 25_000 : 500
 const rounds = Math.ceil(requests / requestsPerRound)
 const extremesParts = 4
-/** So many are sent at the same time at most, some of them several times. */
+/** Requests that are sent at the same time at most, some of them several times. */
 const batchMax = 20
 /** With fewer requests, chance decides which operations are reached. */
 const requestsToReachAll = 5_000

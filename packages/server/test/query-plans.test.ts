@@ -339,7 +339,7 @@ const gatherings = [
   // An account sends so many emails in a day as it may, and stores so many bytes of them.
   /^Aggregate: select sum\(.* from emails where account_id = \$1/,
   /^Aggregate: insert into emails .* and \(select count\(\*\) from emails e where e\.account_id = /,
-  // And so many sessions and sign-in links as the domain allows.
+  // A user has only as many sessions and sign-in links as the domain allows.
   /^(Sort|USE TEMP B-TREE[ \w]*): delete from tokens where id in \( select id from tokens where user_id = \$1 and kind = \$2 order by coalesce/,
 ]
 

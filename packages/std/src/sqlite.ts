@@ -54,7 +54,7 @@ export type Row = Omit<any[], ColumnLike> & Record<ColumnLike, any> & Record<str
 /** The result of a statement. */
 export interface ResultSet {
   columns: string[]
-  /** As declared; empty for computed columns. */
+  /** The types that the table declares; empty for computed columns. */
   columnTypes: string[]
   rows: Row[]
   rowsAffected: number

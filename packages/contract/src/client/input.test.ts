@@ -13,7 +13,7 @@ type Comment = z.output<typeof comment>
 type RunSource = z.output<typeof run>["source"]
 type RunStatus = z.output<typeof run>["status"]
 
-// These are checked by tsc; at run time they do nothing.
+// Tests of types are checked by tsc; at run time they do nothing.
 describe("Input", () => {
   test("requires the path parameters", () => {
     expectTypeOf<Input<"getVal">>().toEqualTypeOf<{ val_id: string }>()

@@ -157,7 +157,7 @@ const mailCheck = z.string()
 /** The mail that started a run. */
 export const runEmail = z
   .object({
-    // As in the header, with the name of the sender.
+    // The sender as in the header, with a name.
     from: z.string(),
     // The address that the mail was sent to.
     to: z.string(),

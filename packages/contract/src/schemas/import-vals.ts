@@ -28,7 +28,7 @@ export const importedVal = z.object({
     1,
   ),
   comments: list(
-    // Other services allow longer names; no user here has one.
+    // The author may have a longer name than any user here: other services allow it.
     z.object({
       author: text(limits.importAuthorCharsMax),
       comment: text(limits.commentCharsMax, 1),
@@ -73,7 +73,7 @@ export const importValsBody = z.object({
 /** The result of one val; with `dryRun`, the expected one. */
 export const importResult = z
   .object({
-    // As sent, if it was a string: it need not be a valid name.
+    // The name as it was sent, if it was a string: it need not be valid.
     name: z.string(),
     status: z.enum(["created", "unchanged", "updated", "skipped", "failed"]),
     id: id.optional(),

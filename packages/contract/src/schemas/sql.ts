@@ -108,7 +108,7 @@ export const batchSqlBody = z.object({
 export const resultSet = z
   .object({
     columns: z.array(z.string()),
-    // As declared by the table; empty for computed columns.
+    // The types that the table declares; empty for computed columns.
     columnTypes: z.array(z.string()),
     rows: z.array(z.array(z.union([z.null(), z.number(), z.string()]))),
     rowsAffected: z.int().min(0),

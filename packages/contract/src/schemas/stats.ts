@@ -61,7 +61,7 @@ export const activity = z
     until: time,
     bucketMs: z.int().min(1),
     data: z.array(valActivity),
-    // As in stats; also if there are more vals than listed.
+    // Whether something is left out, as in stats; also if there are more vals than listed.
     isPartial: z.boolean(),
   })
   .meta({ id: "Activity" })

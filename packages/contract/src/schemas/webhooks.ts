@@ -106,7 +106,7 @@ export const deliveriesQuery = pageQuery.extend({ status: deliveryStatus.optiona
 /** A message to a webhook. */
 export const delivery = z
   .object({
-    // Also the header `webhook-id`, in every attempt.
+    // The id is also the header `webhook-id`, in every attempt.
     id,
     webhookId: id,
     type: messageType,

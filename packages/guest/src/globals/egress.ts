@@ -128,7 +128,10 @@ function showUrl(url: string): string {
   return shown.length <= urlCharsMax ? shown : `${stringSlice(shown, 0, urlCharsMax - 1)}…`
 }
 
-/** Also removes what the host has added about its connection, which is none of the val's. */
+/**
+ * Whether the host has blocked a request. Removes what the host has added about its connection,
+ * which is none of the val's.
+ */
 function isBlocked(response: Response): boolean {
   const headers = headersOfResponse(response)
   for (let index = 0; index < headers.length; index += 1) {

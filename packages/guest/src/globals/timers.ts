@@ -44,7 +44,7 @@ function guardTimer(real: unknown): StartTimer {
     if (typeof args[0] === "function") args[0] = guard(args[0] as Callback)
     return reflectApply(start, undefined, args)
   }
-  // These include what util.promisify needs.
+  // The properties of the function include what util.promisify needs.
   return defineProperties(guarded, getOwnPropertyDescriptors(start))
 }
 

@@ -8,7 +8,7 @@ type Http = typeof http
 type Stream = typeof stream
 type Pair = readonly [client: stream.Duplex, server: stream.Duplex]
 
-/** These describe one connection, so they are not passed on from one to the other. */
+/** Headers that describe one connection are not passed on from one to the other. */
 const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding", "expect"])
 const withoutBody = new Set([101, 103, 204, 205, 304])
 

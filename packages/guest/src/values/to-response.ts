@@ -38,7 +38,7 @@ export function toResponse(value: unknown): Response {
     value instanceof ReadableStreamCtor ||
     value instanceof FormDataCtor ||
     value instanceof URLSearchParamsCtor
-  // These set their own content type, or have none.
+  // Bodies set their own content type, or have none.
   if (isBody) return new ResponseCtor(value)
   return new ResponseCtor(stringify(value), jsonInit)
 }

@@ -41,7 +41,7 @@ export class TokenBucket {
     return Math.max(0, this.#periodMs - this.#level) / this.#capacity
   }
 
-  /** As of the last refill; negative for a debt. */
+  /** The tokens at the last refill; negative for a debt. */
   get tokens(): number {
     return this.#level / this.#periodMs
   }

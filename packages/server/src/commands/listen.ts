@@ -50,7 +50,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
   }
 }
 
-/** These tell the operator how the server is. They take no files. */
+/** Paths that tell the operator how the server is. They take no files. */
 const systemPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /** Refuses a request because the server has no files left, and closes its connection, too. */

@@ -68,7 +68,10 @@ async function openOwnerDatabases(
   }
 }
 
-/** They lie beside the server's database: without that folder, an acknowledged write is lost. */
+/**
+ * Works on the databases while the server's own is present. They lie beside it: without that
+ * folder, an acknowledged write is lost.
+ */
 function whilePresent(pool: DatabasePool, ping: () => Promise<void>) {
   const assertPresent = oncePerTurn(ping)
   return {

@@ -100,7 +100,7 @@ export function loadOidcConfig(read: ReadSetting, baseUrl: string) {
   }
 }
 
-/** As it is: an issuer is compared letter by letter, and may end with a slash. */
+/** Accepts an issuer as it is: it is compared letter by letter, and may end with a slash. */
 function toIssuer(value: string): string | undefined {
   const isLocal = /^http:\/\/(127\.\d+\.\d+\.\d+|\[::1\]|localhost)(:\d+)?(\/[^\s?#@]*)?$/
   const isAddress = /^https:\/\/[^\s?#@]+$/

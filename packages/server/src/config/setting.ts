@@ -9,7 +9,7 @@ export class ConfigError extends Error {}
  */
 export interface Setting<Value> {
   readonly env: string
-  /** As it is documented; empty for a setting that is off by default. */
+  /** The default as it is documented; empty for a setting that is off by default. */
   readonly default: string
   readonly meaning: string
   /** Reads the text, which is empty where the setting is not set. */

@@ -7,7 +7,7 @@ const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" }
 describe("loadTraceConfig", () => {
   test("is undefined without a collector, whatever else is set", () => {
     expect(load({ OTEL_SERVICE_NAME: "x", OTEL_TRACES_SAMPLER: "always_on" })).toBeUndefined()
-    // As for other programs of a cluster.
+    // Settings that are meant for other programs of a cluster change nothing.
     expect(load({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toBeUndefined()
   })
 

@@ -81,7 +81,7 @@ export interface NodeStatus {
 
 /** Another server that nodes need beside their database. */
 export interface Service {
-  /** As metrics and the log name it. */
+  /** The name of the service in metrics and in the log. */
   readonly name: "bucket" | "libsql"
   /** What does not work while it is away, as the beginning of a sentence. */
   readonly use: string

@@ -95,7 +95,7 @@ export class ClaimWorker<OneClaim extends Claim = Claim> {
     if (free <= 0 || this.#loop.isStopped) return false
     const losses = this.#losses
     const claimed = await this.#options.claims.claim(free, [...this.#working.keys()])
-    // Others may have them by now. If not, `takeOver` lets them wait again.
+    // Other nodes may have these claims by now. If not, `takeOver` lets the rows wait again.
     if (losses !== this.#losses) return false
     for (const claim of claimed) this.#start(claim)
     return claimed.length > 0

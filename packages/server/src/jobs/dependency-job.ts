@@ -207,7 +207,7 @@ function mayHavePackages({ path, code }: VersionModule, config: ValConfig | unde
 interface VersionCode {
   readonly files: readonly SourceFile[]
   readonly config: ValConfig | undefined
-  /** As for the resolver. */
+  /** The specifiers of vals on this server, as the resolver gets them. */
   readonly local: readonly string[] | undefined
 }
 

@@ -255,7 +255,7 @@ describe("Housekeeping", () => {
     expect(kept.length).toBeGreaterThan(2_000)
     expect(kept.length).toBeLessThan(2_200)
     expect(Number(kept[0]?.startedAt)).toBe(10 + 3_000 - kept.length)
-    // They are older than the ones that there was no room for.
+    // The runs of the quiet val are older than the ones that there was no room for.
     expect(await rules.db.read(sql`select id from runs where val_id = ${quiet.id}`)).toEqual([])
     expect(await rules.db.read(sql`select id from runs where val_id = ${other.id}`)).toHaveLength(
       3_000,

@@ -218,7 +218,7 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.start()
     const run = await begin(silent.runs, silent.node.id)
     await expire(database, silent.node)
-    // As after an outage of the database: all leases have ended.
+    // All leases have ended, as after an outage of the database.
     await watching.watch.start()
     watching.clock.at += 9_999
     await watching.watch.sweep()

@@ -72,7 +72,7 @@ describeEachDatabase("createBudgetStore", (open) => {
     const ask = async (nodeId: string, held: number, wanted: number) =>
       (await store.settle(nodeId, [{ key: "runs", max: 10, open: held, wanted }], true)).answers
     for (const isEmpty of [false, true]) {
-      // As a crash of PostgreSQL does.
+      // A crash of PostgreSQL empties the table.
       if (isEmpty) await db.writeOne(sql`delete from budgets`)
       expect(await ask(first, 0, 10)).toEqual([{ held: 5, openMax: 5 }])
       await letPass(db, 19_000)

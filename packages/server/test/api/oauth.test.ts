@@ -462,7 +462,7 @@ function defineConsent(suite: ApiSuite): void {
     const caller = { userId, username, tokenId: "", scopes: new Set<Scope>(["val:read"]) }
     const findClient = async (id: string) => {
       const found = await oauth.findClient(id)
-      // As a registration does a day later.
+      // A registration a day later removes the client.
       await oauth.addClient({ ...client, id: clock.newId() }, clock.now() + 1, 10_000)
       return found
     }

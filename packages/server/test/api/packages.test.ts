@@ -474,7 +474,7 @@ describeEachDatabase("vals that were saved before packages were supported", (ope
     expect(await resultOf(main)).toBe("not too lateobject")
 
     expect([await lockOf(lib), await lockOf(main)]).toEqual(["ready", "none"])
-    // Or on request.
+    // The packages of a version are resolved on request, too.
     expect(
       expectStatus(
         await api.call("POST", `/v1/vals/${other.id}/versions/1/lock`, { as: token }),

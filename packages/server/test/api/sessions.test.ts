@@ -492,7 +492,7 @@ function defineUse(suite: ApiSuite): void {
     expect(refusalOf(response)).toEqual([401, "invalid_session"])
     // The refusal may arrive after the response of the next sign-in, whose cookie must stay.
     expect(response.headers.get("set-cookie")).toBeNull()
-    // Also on routes without authentication: the page must learn of it.
+    // Routes without authentication refuse the session, too: the page must learn of it.
     expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([
       401,
       "invalid_session",

@@ -112,7 +112,7 @@ describeApi("api/val-secrets", (suite) => {
     expect(await stores.valSecrets.listOtherKeys(cipher.keyId, 10)).toEqual([])
     const { values } = await openerWith(cipher).open({ id: its.id, ownerId: ada.id })
     expect(values.get("KEY")).toBe("a value nobody else may read")
-    // So that the other tests can read theirs.
+    // The secrets are sealed with the former key again, so that the other tests can read theirs.
     await reseal(createCipher([Buffer.alloc(32, 7), Buffer.alloc(32, 9)]))
   })
 

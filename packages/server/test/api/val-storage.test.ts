@@ -281,7 +281,7 @@ function defineRuns(suite: ApiSuite): void {
     const fork = { as: ada, body: {} }
     const { json: forked } = await call("POST", `/v1/vals/${one.id}/fork`, fork)
     expect(await run(ada, forked.id)).toEqual(nothing)
-    // Neither a name nor a privacy changes where it is.
+    // Neither a new name nor a new privacy moves the storage of a val.
     const renamed = { as: ada, body: { name: "renamed", privacy: "private" } }
     expectStatus(await call("PUT", `/v1/vals/${one.id}`, renamed), 204)
     expect(await run(ada, one.id)).toEqual(stored)
@@ -388,7 +388,7 @@ function defineDeletion(suite: ApiSuite): void {
     const statement = { as, body: { statement: "create table t (a)" } }
     expectStatus(await call("POST", `/v2/sqlite/execute?val_id=${id}`, statement), 200)
   }
-  /** As housekeeping does, which may do it at the same time. */
+  /** Purges deleted vals as housekeeping does, perhaps at the same time. */
   const purge = async () => {
     const { parts, stores } = suite.api.hamlet
     const { ownerDatabases } = parts.userData

@@ -7,7 +7,7 @@ import { OutsideServer, type RespondToRequest, toRawUrl } from "./support/outsid
 import { readResidentBytes } from "./support/processes.ts"
 
 const bytesMax = 2_000_000
-/** So long that nothing else takes it, even where everything takes long. */
+/** So many seconds that nothing else takes as long, even where everything is slow. */
 const secondsMax = 10
 const connectionsMax = 128
 const requestsPerMinute = 600

@@ -173,7 +173,8 @@ describeAttacks("attacks/egress requests", env, (getServer) => {
       const egressSocket = await findPuppetSocket(server)
       const mark = `mark${++count}.`
       const text = bytes({ up, bad, mark })
-      // As a whole, and in two parts: what follows must not depend on where the bytes are cut.
+      // The text is sent as a whole, and in two parts: what follows must not depend on where the
+      // bytes are cut.
       for (const cut of [text.length, Math.floor(text.length / 2)]) {
         const received = await sendToEgress(egressSocket, text.slice(0, cut), text.slice(cut))
         const responses = parseRawResponses(Buffer.from(received, "latin1"))

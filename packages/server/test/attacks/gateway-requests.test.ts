@@ -170,8 +170,8 @@ const impossibleHosts = [
 ]
 
 /**
- * Either the val gets it as the request that it is, or it is refused as the client's mistake: it is
- * never a call, nor the val's fault.
+ * Sends a forged call. Either the val gets it as the request that it is, or it is refused as the
+ * client's mistake: it is never a call, nor the val's fault.
  */
 async function knockAtBackDoor(
   server: AttackServer,
@@ -246,7 +246,7 @@ describeAttacks("attacks/gateway requests", env, (getServer) => {
     ]) {
       const bytes = `GET /v1/me HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`
       const responses = parseRawResponses(await sendRaw(server.port, bytes))
-      // Neither of them, nor a mixture.
+      // The answer is of neither host, nor a mixture.
       expect(whoAnswered(responses[0])).toBe("nobody")
       expect(responses.length).toBeLessThanOrEqual(1)
     }

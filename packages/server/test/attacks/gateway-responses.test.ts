@@ -140,7 +140,8 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("hello", { headers: { "content-length": "5000" } })`,
     check(response, all) {
       expect(all).toHaveLength(1)
-      // As it is, or broken off: the client must not take what comes next for the rest.
+      // The body arrives as it is, or broken off: the client must not take what comes next for the
+      // rest.
       if (response.status === 200)
         expect([response.body, response.isWhole]).toEqual([
           "hello",
@@ -334,8 +335,8 @@ describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "10" }, (
         code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(10)); controller.error(new Error("mine")) } }))`,
       })
       await server.sendBytes(`GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
-      // That it was broken off is seen at once; what the val says about it comes over another
-      // socket.
+      // The client sees at once that the response was broken off; what the val says about it comes
+      // over another socket.
       const run = await waitUntil(async () => {
         const { json } = await server.call("GET", `/v1/vals/${val.id}/runs`, {
           as: server.mallory,

@@ -7,7 +7,7 @@ import { holdRun, toHoldingCode } from "./support/live-run.ts"
 
 let count = 0
 
-/** So many hostile values share a process. */
+/** How many hostile values share a process. */
 const valuesPerVal = 9
 
 const messagesOf = (run: { readonly logs: readonly { readonly message: string }[] }) =>

@@ -245,8 +245,8 @@ const walls: readonly Wall[] = [
 ]
 
 /**
- * As the user that a sandbox runs as, on the host: what a val could do that had broken out of all
- * namespaces.
+ * The walls that are left on the host for the user that a sandbox runs as: what a val could do that
+ * had broken out of all namespaces.
  */
 const wallsOfUsers: readonly Wall[] = [
   {

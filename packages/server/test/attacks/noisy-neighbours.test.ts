@@ -148,7 +148,7 @@ describeAttacks("attacks/noisy neighbours: memory, disk and files", tight, (getS
       })
       const before = readResidentBytes(server.hamlet.pid)
       const responses = await Promise.all(Array.from({ length: 8 }, () => server.fetchVal(val)))
-      // Their time is over before they have been read.
+      // The time of the runs is over before their responses have been read.
       for (const response of responses)
         await server.endedRun(response.headers.get("x-run-id") ?? "", server.mallory)
       expect(readResidentBytes(server.hamlet.pid) - before).toBeLessThan(growthBytesMax)

@@ -237,7 +237,7 @@ describeAttacks("attacks/privacy", env, (getServer) => {
         privacy: "public",
       })
       expect((await server.request(importer)).text).toBe("good")
-      // Also in a process that is new.
+      // A new process behaves like the old one.
       process.kill((await server.sandboxOf(importer)).guest.pid, "SIGKILL")
       // A run that is in the old one at that moment fails with it.
       const response = await waitUntil(async () => {

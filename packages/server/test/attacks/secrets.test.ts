@@ -136,7 +136,7 @@ export default async () => {
         body: { args: [] },
       })
       expect(called.json).toEqual(commonNames)
-      // And again as its owner: no run got a process of another account.
+      // The owner runs the val again: no run got a process of another account.
       expect((await server.run(val, [], server.ada)).returnValue).toContain("ADAS_SECRET")
     },
   )

@@ -126,7 +126,7 @@ const rules: Readonly<Record<string, Rule>> = {
   name: (route, caller) =>
     caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found",
   variable: sharedUser,
-  // So is a blob.
+  // A blob is looked for among the caller's own, too; setting one makes it there.
   key: (route, caller) =>
     caller.isOwner || route.method === "post" ? "allowed" : "blob_not_found",
 }

@@ -242,7 +242,7 @@ describe("restoreBackup", () => {
   })
 })
 
-/** So many numbers below the limit, the same each time. */
+/** Random numbers below the limit, the same each time. */
 function randoms(count: number, limit: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => Number(Bun.hash(`${index}`) % BigInt(limit)))
 }

@@ -114,7 +114,7 @@ describeEachDatabase("backup and restore", (open) => {
     const path = `/v2/sqlite/execute?val_id=${data.library.id}`
     expect(expectStatus(await restored.call("POST", path, ofVal), 200).json.rows).toEqual([[fox]])
 
-    // As after a restart.
+    // A run that was going on has crashed, as after a restart.
     const stateOn = async (server: TestApi) => {
       const { json } = await server.call("GET", `/v1/runs/${id}`, { as: data.ada })
       return [json.status, json.error?.name]

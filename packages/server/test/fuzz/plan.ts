@@ -19,7 +19,7 @@ export interface Plan {
   /** The number of what the request is about. */
   readonly focus: number
   readonly method: string
-  /** As they stand in the address, encoded or broken. */
+  /** The segments of the path as they stand in the address, encoded or broken. */
   readonly segments: readonly string[]
   readonly query: readonly string[]
   readonly headers: readonly (readonly [name: string, value: string])[]

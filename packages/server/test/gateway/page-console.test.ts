@@ -13,7 +13,7 @@ const page = "<!doctype html><html lang=en><head><title>x</title></head><body>x<
 const tag =
   /<script src="(\/\.hamlet\/console-\w+\.js)" data-app="http:\/\/localhost:\d+"><\/script>/
 
-/** As the frame of a preview asks for a page. */
+/** The headers with which the frame of a preview asks for a page. */
 const framed = () => ({
   referer: `http://localhost:${fixture.port}/`,
   "sec-fetch-dest": "iframe",

@@ -351,7 +351,7 @@ describe("a WebSocket through the gateway", () => {
     })
     const echo = await open("echo", [], { host: "bob-echo.localhost" }, port)
     const clients = Array.from({ length: 33 }, () => connectDeaf("hoard", port))
-    // Their account has more than its share.
+    // The account of these clients has more than its share.
     await waitUntil(() => opened === 33 && cut > 0)
     for (let round = 1; round <= 20; round++) {
       echo.socket.send(new Uint8Array(1_000_000))

@@ -164,7 +164,7 @@ function define(suite: MailSuite): void {
       await client.send("EHLO client.example.com")
       client.write(`STARTTLS\r\nMAIL FROM:<eve@sender.example.com>\r\nRCPT TO:<${val.address}>\r\n`)
       expect(await client.reply()).toStartWith("220")
-      // Neither of them gets a reply in plain text.
+      // Neither command behind STARTTLS gets a reply in plain text.
       expect(
         await Promise.race([
           client.reply().catch(() => "closed"),

@@ -63,7 +63,7 @@ export interface ModelSecret {
   hosts: readonly string[] | null
 }
 
-/** That `from` imports `to`, and the span of time in which that came to be. */
+/** The fact that `from` imports `to`, and the span of time in which that came to be. */
 export interface ModelLink {
   readonly from: ModelVal
   readonly to: ModelVal

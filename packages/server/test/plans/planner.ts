@@ -61,7 +61,7 @@ async function openPostgresPlanner(db: Database, url: string): Promise<Planner> 
     isReadonly: false,
   })
   await session.unsafe("set statement_timeout = 0")
-  // As autovacuum does, which leaves out tables that have partitions.
+  // Tables that have partitions are left out, as autovacuum does.
   const [analysed] = await session.unsafe<{ tables: string }[]>(`
     select string_agg(format('%I', relname), ', ') as tables from pg_class
     where relkind = 'r' and relnamespace = current_schema()::regnamespace`)

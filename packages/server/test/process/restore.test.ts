@@ -8,7 +8,7 @@ import { takeBackup } from "../backup/restore-target.ts"
 import { openApi, type TestApi } from "../support/api.ts"
 import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
-/** So many that a restore can be killed in the middle. */
+/** So many runs that a restore can be killed in the middle. */
 const runsCount = 10_000
 
 /** The key that the server of these tests has. */
@@ -162,7 +162,7 @@ function dataDirOf(api: TestApi): string {
   return api.hamlet.database.replace(/^.* in (.*)\/hamlet\.db$/, "$1")
 }
 
-/** As a server writes it down when it first starts. */
+/** The key check as a server stores it when it first starts. */
 function sealedCheck({ hamlet }: TestApi): string {
   const sealed = hamlet.parts.cipher.seal("hamlet", "key check")
   return `${sealed.keyId} ${Buffer.from(sealed.bytes).toString("base64")}`

@@ -60,7 +60,7 @@ if (postgres)
     })
     afterAll(async () => {
       for (const proxy of proxies.values()) await proxy[Symbol.asyncDispose]()
-      // They would go on for the time of the drain.
+      // The nodes would go on for the time of the drain.
       for (const node of nodes ?? []) await node.stop()
       await fixture?.[Symbol.asyncDispose]()
     })

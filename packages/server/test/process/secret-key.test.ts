@@ -174,7 +174,7 @@ describePostgres("nodes with keys", (open) => {
 describeSqlite("two servers on one data folder", (open) => {
   test("that start at once create one key", async () => {
     await using fixture = await openServerFixture(open)
-    // They create the database too.
+    // Both servers create the database, too.
     const servers = [1, 2].map(() => fixture.start(["serve"], { HAMLET_TOKEN: chosenToken }))
     await Promise.all(servers.map((hamlet) => hamlet.listening()))
     for (const hamlet of servers) hamlet.signal("SIGTERM")

@@ -173,7 +173,7 @@ describePostgres("hamlet serve with traces", (open) => {
           .map((span) => toPath(receiver.spans, span))
       await waitUntil(async () => (await client.getRun({ run_id: run.id })).runEndAt !== null)
       const expected = {
-        // As many as the run lists, of 60.
+        // The run lists 50 of its 60 connections.
         tcp: Array.from({ length: 50 }, () => "api > run > tcp"),
         "bucket write": ["POST /v1/blob/{key} > bucket write"],
         "bucket read": ["GET /v1/blob/{key} > bucket read"],

@@ -19,7 +19,7 @@ async function findDelivery(client: Client, webhook_id: string, status: "deliver
   return waitUntil(find, { msMax: chainMsMax })
 }
 
-/** As if the leases of the killed server had ended. */
+/** Ends the claims of the killed server, as if its leases had ended. */
 async function endLeases(fixture: ServerFixture): Promise<void> {
   const db = await fixture.connect()
   await db.write(function* () {

@@ -67,7 +67,9 @@ describeAttacks("reach/files", { HAMLET_RUN_SECONDS_MAX: "60" }, (getServer) => 
           const names = ["a.ts", "b.tsx"]
           const routes = await Promise.all(names.map((name) => import(\`./routes/\${name}\`)))
           return Response.json([
-            ...[page, [...icon], later.default],
+            page,
+            [...icon],
+            later.default,
             ...routes.map((route) => route.default),
           ])
         }`,

@@ -1,7 +1,7 @@
 import { waitUntil } from "@hamlet/kit/testing"
 import type { AttackServer, SavedVal } from "../attacks/support/attack-server.ts"
 
-/** As long as a registry and a busy machine may need for some packages. */
+/** How long a registry and a busy machine may need for some packages. */
 const fetchMsMax = 180_000
 
 /** Waits until the packages of a val are fetched, or cannot be. A run waits for them less long. */

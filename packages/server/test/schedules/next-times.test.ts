@@ -26,8 +26,8 @@ const hour = 3_600_000
 /** From where the next times are compared, relative to the change of the clock. */
 const starts = [-26 * hour, -45_000, 20 * 60_000]
 /**
- * And until when: cron-parser looks at each day until one matches, and takes up to a second to find
- * the next times of an expression that is rarely due.
+ * Until when the next times are compared: cron-parser looks at each day until one matches, and
+ * takes up to a second to find the next times of an expression that is rarely due.
  */
 const end = 50 * hour
 const timesMax = 6

@@ -131,7 +131,7 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
       method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        // As a client does that knows the whole body.
+        // A client that knows the whole body sends its length.
         ...(content === undefined ? {} : { "content-length": String(Buffer.byteLength(content)) }),
         ...headers,
       },

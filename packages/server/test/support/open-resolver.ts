@@ -164,7 +164,8 @@ async function writeBundle(folder: string, bundle: Bundle): Promise<void> {
 const locationUrl = import.meta.resolve("@hamlet/guest/package-location")
 
 function toProgram(folder: string, entries: readonly unknown[], body: string): string {
-  // As in the guest's protocol. V8 takes the cache for no other text.
+  // The texts around the script are those of the guest's protocol. V8 takes the cache for no other
+  // text.
   const [before, after, name] = ["(function(module,exports,require){", "\n})", "packages:bundle.js"]
   return `
 import { Script } from "node:vm"

@@ -18,7 +18,7 @@ export interface SdkOptions {
 
 export interface SdkRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE"
-  /** Or an absolute URL, as links have. */
+  /** A path, or an absolute URL as in links. */
   readonly path: string
   readonly query?: Query
   /** Bytes are sent as they are, everything else as JSON. */

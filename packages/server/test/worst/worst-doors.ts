@@ -18,7 +18,10 @@ export interface WorstDoor {
 
 /** The server asks, and a hostile server answers: no client leaves an answer unread. */
 const answering = new Set(["sockets and answers", "answers of a libSQL server"])
-/** Their tables have the largest input that is not legal; the one of this test has those that are. */
+/**
+ * Tables of requests to routes: they have the largest input that is not legal; the one of this test
+ * has those that are.
+ */
 const isOfRoutes = /routes$|^other requests$/
 
 const routes: readonly WorstDoor[] = worstRouteDoors.map(({ name, also, isPublic, toRequest }) => ({

@@ -1,7 +1,7 @@
 /** A request as the server saw it. */
 export interface Seen {
   readonly method: string
-  /** As it came, encoded. */
+  /** The path as it came, encoded. */
   readonly path: string
   readonly query: string
   readonly authorization: string | null

@@ -27,7 +27,10 @@ export function greet(guest: Guest, times = 1): string {
   "/v/ada/guest@1": "export interface Guest {\n  first: boolean\n}\n",
 }
 
-/** As the server has them for a package with types in `@types`, and one with its own. */
+/**
+ * The types of a version as the server has them: of a package with types in `@types`, and one with
+ * its own.
+ */
 const typesOfVersion = {
   state: "ready",
   imports: [

@@ -34,7 +34,9 @@ export const providerSignUp = z
   })
   .meta({ id: "ProviderSignUp" })
 
-/** Either a session, or, for a person without an account, what a sign-up needs. */
+/**
+ * The result of a sign-in: a session, or, for a person without an account, what a sign-up needs.
+ */
 export const providerSignIn = z
   .object({
     session: newSession.nullable().describe("Null for a person without an account"),

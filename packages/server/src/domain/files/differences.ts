@@ -37,7 +37,9 @@ export function createDifferences(files: Files) {
     const { tree } = await files.getTree(caller, valId, { branchId, version })
     return { branchId, tree, origins: new Map<string, string>() }
   }
-  /** Either may be a copy of the other, or both of a third. */
+  /**
+   * The origins of files of two branches: either may be a copy of the other, or both of a third.
+   */
   const getOrigins = async (branchId: string, otherId: string) => {
     const bases = await Promise.all([branchId, otherId].map(files.getBase))
     return new Map(bases.flatMap(({ origins }) => [...origins]))

@@ -188,7 +188,7 @@ class SlotCount {
   /** The most that were open since then. */
   peak = 0
   peakAtMs = 0
-  /** As the database knows it, with how many more are wanted. */
+  /** Slots that this node holds, as the database knows it, with how many more are wanted. */
   held = 0
   wanted = 0
   /** The most that should be open: the others hold the rest, or wait for it. */

@@ -1,7 +1,7 @@
 /** The language of a module. Deno transpiles TypeScript and JSX. */
 export type ModuleType = "tsx" | "ts" | "jsx" | "js" | "json"
 
-/** That of a file that is imported as text or bytes only. */
+/** The type of a file that is imported as text or bytes only. */
 export const textType = "text"
 
 /** A module and the address by which it is imported. */

@@ -233,7 +233,7 @@ function toFingerprint(walk: Walk): string {
   const hasher = new Bun.CryptoHasher("sha256")
   for (const module of [entry, ...modules])
     hasher.update(`${toState(module)} ${toText(module.lock)}\n`)
-  // Their URLs follow from the texts.
+  // The URLs of redirects follow from the texts.
   for (const module of redirects.values()) hasher.update(`${toState(module)}\n`)
   return `${own} ${hasher.digest("base64url")}`
 }

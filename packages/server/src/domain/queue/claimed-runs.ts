@@ -248,7 +248,7 @@ export function createBegunRuns(nodes: Pick<NodeStore, "saveBegun">, nodeId: str
         else reject(new Error("This node is gone: its runs were taken from it"))
     },
     failedMs: retryMs,
-    // Others report the outage.
+    // Other code reports the outage.
     onError() {},
   })
   return {

@@ -81,7 +81,7 @@ export class RunLog {
     return kept
   }
 
-  /** That many lines are missing before the next one. */
+  /** Notes that so many lines are missing before the next one. */
   skip(lines: number): void {
     if (lines <= 0) return
     this.isTruncated = true
@@ -94,7 +94,7 @@ export class RunLog {
   #isFlooded(): boolean {
     if (this.#headLines === undefined) return false
     const nowMs = this.#now()
-    // Also when the clock was set back.
+    // A new period begins also when the clock was set back.
     if (Math.abs(nowMs - this.#countedMs) > floodMs) {
       this.#countedMs = nowMs
       this.#countedBytes = 0

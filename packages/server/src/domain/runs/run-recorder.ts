@@ -48,7 +48,7 @@ export interface RecorderEvents {
   onEnd(run: RecordedRun): void
   /** A run of the val was written for the first time. */
   onRun(valId: string): void
-  /** That many bytes were written on the account. */
+  /** So many bytes were written on the account. */
   onBytes(accountId: string, bytes: number): void
 }
 

@@ -10,7 +10,7 @@ export interface ReferenceEnd {
   readonly ownerName: string
 }
 
-/** That the val `from` imports the val `to`. */
+/** The fact that the val `from` imports the val `to`. */
 export interface Reference {
   readonly at: number
   readonly from: ReferenceEnd

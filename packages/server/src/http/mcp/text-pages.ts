@@ -11,7 +11,10 @@ export interface TextPage {
   readonly isLineTruncated: boolean
 }
 
-/** As many whole lines as fit, from a line on. A line that is too long alone is truncated. */
+/**
+ * A page has as many whole lines as fit, from a line on. A line that is too long alone is
+ * truncated.
+ */
 export function toTextPage(
   text: string,
   fromLine: number,

@@ -47,7 +47,7 @@ export interface CountedMetrics {
   readonly mail?: SentStats | undefined
   /** Events that this server sends to webhooks. */
   readonly events?: SentStats | undefined
-  /** Also undefined before the first backup. */
+  /** How long ago the last backup was; undefined before the first one, too. */
   readonly backupAgeMs?: number | undefined
 }
 

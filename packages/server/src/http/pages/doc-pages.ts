@@ -4,7 +4,7 @@ import { prepareOnce, toOwnJson } from "@hamlet/kit"
 
 /** A page of the documentation. */
 export interface DocPage {
-  /** Such as `vals`; it is served at `/docs/vals.md`. */
+  /** The name of the page, such as `vals`, which is served at `/docs/vals.md`. */
   readonly name: string
   readonly title: string
   /** The heading under which the page is listed. */

@@ -6,7 +6,7 @@ const limits = {
   /** JSON escapes quotes and line ends: code grows by less than a tenth. */
   bodyBytesMax: 1.25 * wireLimits.versionBytesMax,
   atOnceMax: 8,
-  /** So that no user can occupy all places by sending slowly. */
+  /** A user has a part of the places, so that none can occupy all by sending slowly. */
   perKeyMax: 2,
   waitingMax: 32,
 }

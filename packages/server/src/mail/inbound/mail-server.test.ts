@@ -98,7 +98,7 @@ describe("MailServer", () => {
     expect(count).toBe(smtpLimits.postponementsPerConnectionMax)
   })
 
-  // Other systems have one address of their own.
+  // Only Linux has many addresses of its own.
   test.skipIf(process.platform !== "linux")(
     "closes idle connections of the addresses with most of them for a client that is new",
     async () => {
@@ -121,7 +121,7 @@ describe("MailServer", () => {
         idle.push(...(await openMany(`127.0.2.${address}`, connectionsPerAddressMax)))
       const countClosed = () => idle.filter((client) => client.isClosed).length
       await waitUntil(() => countClosed() === 1)
-      // As many as the others have.
+      // The new address gets as many connections as the others have then.
       await openMany("127.0.3.1", connectionsPerAddressMax - 1)
       await waitUntil(() => countClosed() === connectionsPerAddressMax)
       expect(server.stats.connections).toBe(connectionsMax)

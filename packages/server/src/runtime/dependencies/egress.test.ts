@@ -23,7 +23,7 @@ function createEgress(errors: unknown[]): Egress {
   })
 }
 
-/** As the server does it. */
+/** Opens the exit as the server does. */
 function toOpenDoor(egress: Egress): ResolverOptions["openEgress"] {
   return (path, { allow, note }) => {
     const door = egress.open({ requests: path }, createEgressPolicy({ ...settings, allow }))

@@ -349,7 +349,7 @@ const compilePath = fileURLToPath(new URL("./tool/compile-tool.ts", import.meta.
 /** The path of the esbuild program for this machine, which has an npm package of its own. */
 function findEsbuild(): string {
   const file = process.platform === "win32" ? "esbuild.exe" : "bin/esbuild"
-  // That package is a dependency of esbuild, not ours.
+  // The package of the program is a dependency of esbuild, not ours.
   const parent = dirname(Bun.resolveSync("esbuild/package.json", import.meta.dir))
   return join(
     dirname(Bun.resolveSync(`@esbuild/${process.platform}-${process.arch}/package.json`, parent)),

@@ -29,7 +29,7 @@ export async function findSender(header: Buffer, mailFrom: string): Promise<Send
   }
 }
 
-/** As the library asks for a name with letters that are not ASCII. */
+/** The form in which the library asks for a name with letters that are not ASCII. */
 function toAsciiName(name: string): string {
   return name
     .split(".")

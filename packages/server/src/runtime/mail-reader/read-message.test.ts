@@ -15,7 +15,7 @@ afterAll(() => names.stop())
 
 const usual = { address: "192.0.2.1", helo: "mail.example.com", mailFrom: "eve@example.com" }
 
-/** As the reader does it, but in this process. */
+/** Reads a message as the reader does, but in this process. */
 async function read(lines: readonly string[], connection = usual): Promise<ReadMail> {
   const raw = Buffer.from(lines.join("\r\n"), "latin1")
   const found = await findSender(raw.subarray(0, findHeaderEnd(raw)), connection.mailFrom)

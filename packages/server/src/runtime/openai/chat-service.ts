@@ -34,7 +34,7 @@ export function createChatService({ url, key }: ChatServiceOptions): ChatService
         abort.abort()
         onEnd()
       }
-      // Also ends a request whose client reads nothing.
+      // The timer also ends a request whose client reads nothing.
       const timer = setTimeout(end, limits.responseMsMax)
       signal.addEventListener("abort", end)
       if (signal.aborted) end()

@@ -35,7 +35,7 @@ export const spanLimits = {
   bytesMax: 131_072,
 }
 
-/** As the format numbers them. */
+/** The numbers of the kinds in the format. */
 export const kindNumbers: Readonly<Record<SpanKind, number>> = {
   internal: 1,
   server: 2,

@@ -11,7 +11,7 @@ import { allowedFunctions, allowedModules } from "./worker/allowed-sql.ts"
  * `{victim}` and `{folder}` are paths.
  */
 const escapes: readonly (readonly [sql: string, refusal: RegExp])[] = [
-  // Other databases.
+  // Statements that open other databases.
   ["attach '{victim}' as other", /other databases and files are not available/],
   ["ATTACH DATABASE '{victim}' AS other", /other databases and files are not available/],
   [

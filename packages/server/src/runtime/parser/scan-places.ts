@@ -23,10 +23,10 @@ export function scanPlaces(code: string): readonly WrittenImport[] | null {
   return [...found.map((one) => withClause(code, one)), ...findJsxSource(code)]
 }
 
-/** As many specifiers of a text are read when it is saved. */
+/** Places that are found: as many specifiers of a text are read when it is saved. */
 const placesMax = 1_000
 
-/** Also where a quote before it, in a comment, has no partner. */
+/** A literal, also where a quote before it, in a comment, has no partner. */
 const literalPattern = /(["'`])(?=([^"'`\\\r\n]+)\1)/g
 
 function mark(code: string, candidates: readonly WrittenImport[], marker: string): string {

@@ -655,7 +655,7 @@ describe("Supervisor", () => {
         return program.load()
       },
     }
-    // As a run of the queue does: it stops as soon as it has its slot.
+    // A cancelled run of the queue stops as soon as it has its slot.
     const cancelled = Object.assign(new Run(), {
       begin: async (slot: RunSlot) => slot.stop("cancelled"),
     })
@@ -673,7 +673,7 @@ describe("Supervisor", () => {
     const slot = await first
     expect(await slot.call([])).toMatchObject({ status: "cancelled" })
     expect(await Promise.all(others)).toMatchObject(neighbours.map(() => ({ kind: "returned" })))
-    // They share one more process.
+    // The other runs share one more process.
     expect([loads, stage.supervisor.status().runs]).toEqual([2, 0])
   })
 

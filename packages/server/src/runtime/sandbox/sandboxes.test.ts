@@ -539,7 +539,7 @@ describe("The control socket", () => {
       await evaluate(sandbox, code)
       await waitUntil(() => heard.length === 600)
       expect(heard).toEqual(Array.from({ length: 600 }, (_, run) => run))
-      // As many as the limit of a second allows, not all.
+      // The server hears as many messages at once as the limit of a second allows, not all.
       expect(mostAtOnce).toBeLessThanOrEqual(250)
     },
   )

@@ -29,7 +29,7 @@ export interface SandboxOptions {
   readonly dataDir: string
   /** The address of the modules of vals. */
   readonly baseUrl: string
-  /** Other hosts, with the port if it is not the default, whose modules may be imported. */
+  /** Further hosts whose modules may be imported, with the port if it is not the default. */
   readonly importHosts: readonly string[]
   readonly limits: SandboxLimits
   readonly denoPath: string

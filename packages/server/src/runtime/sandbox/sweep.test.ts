@@ -45,7 +45,7 @@ describe.each(levels)("A killed server, with %s", (isolation) => {
     await child.process.exited
     if (isLinux) await waitUntil(() => !pids.some((pid) => readProcessStat(pid)))
     {
-      // Also by a server of another data folder: the killed one may never start again.
+      // A server of another data folder sweeps, too: the killed one may never start again.
       await using open = await openSandboxes({ isolation })
       await open.sandboxes.launch()
       expect(folders.filter((folder) => existsSync(folder))).toEqual([])
@@ -132,7 +132,7 @@ describe.if(canChangeUser)("A server", () => {
 
   test("of root switches the user inside of bubblewrap where it cannot do so outside", async () => {
     const dataDir = createDataDir()
-    // As on machines where only root may create namespaces.
+    // On some machines only root may create namespaces.
     const bwrap = join(dataDir, "bwrap")
     writeFileSync(
       bwrap,

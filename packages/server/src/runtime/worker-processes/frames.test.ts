@@ -19,7 +19,7 @@ test("createFrameReader returns frames when their last bytes arrive, however the
     for (let at = 0; at < all.length; at += size) {
       const chunk = Buffer.from(all.subarray(at, at + size))
       for (const content of readFrames(chunk)) contents.push(content.toString())
-      // As a worker process does, which reads every chunk into the same buffer.
+      // A worker process reads every chunk into the same buffer.
       chunk.fill(0)
     }
     expect(contents).toEqual(expected)

@@ -25,7 +25,7 @@ export function toMessage(
 
 /** A message that was received. */
 export interface WorkerMessage {
-  /** As JSON. */
+  /** The head of the message as JSON. */
   readonly head: string
   readonly bytes: Buffer
 }

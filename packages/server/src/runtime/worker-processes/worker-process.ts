@@ -206,7 +206,7 @@ export class WorkerProcess {
         },
         drain: (socket) => this.#send(socket),
         close: () => this.#end(),
-        // Also called with what `readFrames` and `splitMessage` throw.
+        // Bun calls this also with what `readFrames` and `splitMessage` throw.
         error: () => this.#fail(),
       },
     }

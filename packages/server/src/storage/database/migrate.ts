@@ -31,8 +31,8 @@ export interface Migration {
   /** Throws, in the transaction of the statements, when what was prepared is not complete. */
   verify?(ddl: Ddl): Script<void>
   /**
-   * They change tables that other nodes use meanwhile, and are applied again from the first one
-   * while a lock is not free: each must be quick, however many rows there are.
+   * Statements that change tables which other nodes use meanwhile. They are applied again from the
+   * first one while a lock is not free: each must be quick, however many rows there are.
    */
   statements(ddl: Ddl): readonly string[]
 }

@@ -8,7 +8,7 @@ import type { SQL } from "bun"
 export class PostgresNotices {
   readonly #createClient: () => SQL
   readonly #retryMs: number
-  /** They end the subscriptions. */
+  /** Functions that end the subscriptions. */
   readonly #ends = new Set<() => Promise<void>>()
   #client: SQL | undefined
   #isStopped = false

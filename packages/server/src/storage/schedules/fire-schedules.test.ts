@@ -218,7 +218,7 @@ describeEachDatabase("fireDue", (open) => {
 
   test("pauses a schedule whose times cannot be computed, and fires the others", async () => {
     const { db, vals, val, schedules, put } = await setUp(3)
-    // None is due again while the test goes on.
+    // A yearly schedule is not due again while the test goes on.
     for (const id of vals) await put(id, { cron: "@yearly" })
     await db.write(function* () {
       yield sql`update schedules set time_zone = 'Mars/Olympus' where val_id = ${val}`

@@ -97,7 +97,7 @@ function* putSchedule(
   if (!target) return undefined
   const { val, file } = target
   const active = yield* countActive(dialect, val.ownerId, activeMax)
-  // So that it is not fired meanwhile.
+  // The row is locked, so that the schedule is not fired meanwhile.
   yield sql`select file_id from schedules where file_id = ${file?.id ?? null} ${dialect.forUpdate}`
   const now = yield* readTime(dialect)
   const current = file && (yield* firstRow<Schedule>(selectSchedule(file.id)))

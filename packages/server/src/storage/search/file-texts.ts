@@ -138,7 +138,7 @@ function* replaceTexts(
 
 type SearchedEntry = readonly [path: string, file: SearchedFile]
 
-/** As many as one transaction may index, and at least one. */
+/** Takes as many files as one transaction may index, and at least one. */
 function take(files: readonly SearchedEntry[]): ReadonlySet<SearchedEntry> {
   const taken = new Set<SearchedEntry>()
   let bytesLeft = limits.indexedBytesMax

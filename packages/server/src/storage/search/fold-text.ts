@@ -33,8 +33,8 @@ export interface ValTexts {
 }
 
 /**
- * These texts as one. No folded text contains the newline between two of them, so no query can span
- * them. The code is the first.
+ * The texts of a val as one. No folded text contains the newline between two of them, so no query
+ * can span them. The code is the first.
  */
 export function foldBody({ code, readme, description, codePath }: ValTexts): string {
   const rest = [description, codePath].filter((text) => text != null)

@@ -28,7 +28,7 @@ export const sqliteSearchIndex: SearchIndex = {
       yield sql`update search_texts set is_public = ${isPublic || isIndexed ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
     } else if (before.body !== body) {
       yield sql`update search_texts set body = ${body} where key = ${key}`
-      // As SQLite has stored it: UTF-8 has no lone surrogates.
+      // The index has the text as SQLite has stored it: UTF-8 has no lone surrogates.
       if (isIndexed) yield* reindexBody(key, before.body, body.toWellFormed())
     }
     // Indexing all files of a val takes a second, and other requests wait meanwhile.

@@ -158,7 +158,7 @@ export class SqliteWriter {
     return this.#again.shift() ?? this.#queue.next()
   }
 
-  /** As many as a transaction takes in, besides one. */
+  /** The jobs that a transaction takes in, besides one. */
   #takeGroup(): readonly Job[] {
     const group: Job[] = []
     while (group.length < this.#limits.groupMax - 1) {
@@ -193,7 +193,7 @@ export class SqliteWriter {
   #settleDelegated(job: Job, value: unknown): void {
     try {
       this.#hooks.onCommit()
-      // As after a commit of this connection: it may have gone to a file that is lost.
+      // A commit may have gone to a file that is lost, as with a commit of this connection.
       this.#hooks.assertWritable()
       job.resolve(value)
     } catch (error) {

@@ -64,7 +64,7 @@ export const internalsProbes: readonly ValProbe[] = [
     code: inWorker(
       `const { ops } = Deno[Deno.internal].core; return ${JSON.stringify(operations)}.filter((name) => typeof ops[name] === "function")`,
     ),
-    // These do nothing without a window or a permission.
+    // Operations that do nothing without a window or a permission.
     gets: ["op_desktop_apply_patch", "op_desktop_init", "op_desktop_prompt", "op_napi_open"],
   },
   {

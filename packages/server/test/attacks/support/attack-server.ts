@@ -127,7 +127,8 @@ export class AttackServer {
       HAMLET_LOG_LEVEL: "error",
       HAMLET_SECRET_KEY: secretKey,
       HAMLET_PROCESSES_MAX: "64",
-      // As many as probes run at once would otherwise be started again at the end of a suite.
+      // The pool is small: otherwise as many processes as probes run at once would be started again
+      // at the end of a suite.
       HAMLET_PROCESSES_READY: "1",
       HAMLET_PROCESSES_READY_MAX: "2",
       HAMLET_IDLE_SECONDS: "5",

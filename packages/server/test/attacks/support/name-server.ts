@@ -89,7 +89,8 @@ export class NameServer {
       socket: {
         data(socket, question, port, from) {
           const response = server.#answer(question)
-          // That earlier clients do not listen any more is reported here, and nothing is sent then.
+          // This call reports that an earlier client does not listen any more, and then sends
+          // nothing.
           for (let tries = 0; response && tries < triesMax; tries += 1)
             try {
               socket.send(response, port, from)

@@ -6,7 +6,7 @@ export interface OutsideRequest {
   readonly method: string
   /** Path and query, as written. */
   readonly target: string
-  /** As they came, names in lower case. */
+  /** The headers as they came, with names in lower case. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
 }

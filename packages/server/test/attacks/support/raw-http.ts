@@ -3,7 +3,7 @@ import { connect } from "node:net"
 /** An answer as it came over the wire. */
 export interface RawResponse {
   readonly status: number
-  /** As they came, names in lower case. */
+  /** The headers as they came, with names in lower case. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
   /** Whether all of it came. */

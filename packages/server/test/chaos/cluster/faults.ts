@@ -17,7 +17,7 @@ export interface FaultCounts {
 
 export type FaultName = keyof FaultCounts
 
-/** Others have taken the runs of the node before it comes back. */
+/** A pause after which other nodes have taken the runs of the node. */
 const longerThanLeaseMs = nodeLeaseMs + 16_000
 const downMsMax = 2_000
 const shortCutMsMax = 8_000

@@ -8,13 +8,14 @@ const charsAtOnce = 1_500_000
 export const programDoors: readonly Door[] = [
   {
     name: "relative imports of a program",
-    // As many files as a program may have, with a thousand paths each that are no files.
+    // The program has as many files as it may, with a thousand paths each that are no files.
     drive: (stage) =>
       driveProgram(stage, 199, undefined, (file) => listTexts(counts.paths, `./${file}-`)),
   },
   {
     name: "mappings of a deno.json",
-    // As much text as a version may have. Each string is compared with each key, and differs at its end.
+    // The program has as much text as a version may have. Each string is compared with each key,
+    // and differs at its end.
     drive: (stage) =>
       driveProgram(stage, 38, mappings, (file) => listTexts(counts.strings, `${common}${file}-`)),
   },

@@ -29,14 +29,17 @@ const toBody = (method: string, path: string, value: unknown): SlowRequest => ({
   body: typeof value === "string" ? value : JSON.stringify(value),
 })
 
-/** As much text as a version may have. Each file has other trigrams, for the index of searches. */
+/**
+ * Files with as much text as a version may have. Each file has other trigrams, for the index of
+ * searches.
+ */
 const largeFiles = (extension: string) =>
   Array.from({ length: 37 }, (_, number) => ({
     path: `large${number}.${extension}`,
     content: `${String.fromCharCode(0x4e00 + number)}abcdefghi;\n`.repeat(19_000),
   }))
 
-/** As deep and as many as files can be. */
+/** A path as deep as paths can be, for as many files as there can be. */
 const deepPath = Array.from({ length: 19 }, () => "d").join("/")
 const manyFiles = (kind: "put" | "delete") =>
   Array.from({ length: limits.filesPerVersionMax - 10 }, (_, index) => ({

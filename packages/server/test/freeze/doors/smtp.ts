@@ -79,7 +79,7 @@ export const smtpDoors: readonly Door[] = [
     name: "test mail of line ends",
     async drive(stage) {
       const { id } = await stage.client.getValByName({ username: "ada", val_name: "inbox" })
-      // As much as the body of a request may have.
+      // The mail is as large as the body of a request may be.
       const body = `{"raw":"From: a@b.example\\n\\n${"\\n".repeat(megabyte - 100)}"}`
       await stage.send({ method: "POST", path: `/v1/vals/${id}/emails`, body })
     },

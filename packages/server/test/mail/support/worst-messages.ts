@@ -4,7 +4,7 @@ const mega = 1_000_000
 /** The largest message, and one that is read in many pieces too, in a fifth of the time. */
 const bytes = { most: 20 * mega, many: 4 * mega }
 
-/** As many times as fit into so many bytes. */
+/** Repeats a part as often as fits into so many bytes. */
 function fill(part: string, bytes: number): string {
   return part.repeat(Math.floor(bytes / part.length))
 }

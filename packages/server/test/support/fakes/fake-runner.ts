@@ -157,7 +157,7 @@ function toArgs(given: CallArgs | MailCall): readonly unknown[] {
   return "typed" in given ? given.typed : given
 }
 
-/** As the guest reads a mail: the length of the JSON, the JSON, and the bytes of the files. */
+/** Reads a mail as the guest does: the length of the JSON, the JSON, and the bytes of the files. */
 function toEmail(bytes: Buffer): object {
   let at = 4 + bytes.readUInt32BE(0)
   const { attachments, ...email } = JSON.parse(bytes.toString("utf8", 4, at)) as {

@@ -6,9 +6,9 @@ let count = 0
 /** Names and texts that differ each time, so that each request changes something. */
 export const next = () => ++count
 
-/** As many values as fit. */
+/** Arguments with as many values as fit. */
 export const wideArgs = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
-/** As deep as arguments may be, as often as that fits. */
+/** Arguments as deep as they may be, as often as that fits. */
 export const deepArgs = (() => {
   const levels = limits.argLevelsMax - 4
   const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`
@@ -31,7 +31,7 @@ const importsOf = (file: number) => {
   ].join("\n")
 }
 
-/** As many files as a version may have, with as many imports of vals, and others. */
+/** As many files as a version may have, with as many imports as it may have, of vals and others. */
 export const importingFiles = (changes: number) =>
   Array.from({ length: worldLimits.files }, (_, index) => ({
     path: `f${index}.ts`,
@@ -47,7 +47,7 @@ export const importedVals = (changes: number) =>
     })),
   }))
 
-/** As many statements as fit. */
+/** Statements, as many as fit into a body. */
 export const statements = Array.from({ length: 9_000 }, (_, index) => ({
   sql: `select ?, '${"\u0001".repeat(20)}'`,
   args: [index],
@@ -76,7 +76,7 @@ export const hostsMax = Array.from(
 /** Headers of a request. */
 export const headersMax = Array.from({ length: 90 }, (_, index) => [`x-${index}`, "a".repeat(100)])
 
-/** As much text as a version may have. */
+/** Files with as much text as a version may have. */
 export const largeFiles = (changes: number) => {
   const perFile = Math.floor((limits.versionBytesMax / worldLimits.files) * 0.95)
   return Array.from({ length: worldLimits.files }, (_, index) => ({

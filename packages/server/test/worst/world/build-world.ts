@@ -33,7 +33,7 @@ export async function buildWorld(client: Client, db: Database, sizes: WorldSizes
   const valIds = await createRows(db, userId, sizes.vals)
   const [valId = ""] = valIds
   const importing = `import "https://esm.town/v/ada/worst1"; export default 1`
-  // They are newer, and so those of the first page.
+  // The importing vals are newer, and so those of the first page.
   const importingIds = await few(sizes.references, (index) =>
     create(`imports${index + 1}`, importing),
   )

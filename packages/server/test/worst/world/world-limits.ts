@@ -15,7 +15,7 @@ export interface WorldSizes {
 }
 
 export const worldSizes = {
-  /** As many as a page has, or as the contract allows. */
+  /** Sizes of the full world: as many as a page has, or as the contract allows. */
   full: {
     vals: limits.pageItemsMax,
     versions: limits.pageItemsMax,

@@ -151,7 +151,7 @@ describe("readDropped with an archive", () => {
       zip.writeUInt32LE(bytes, at + 24)
       return await readZip(zip)
     }
-    // As it is, it is only a file that is too long.
+    // The size is true: the file is only too long.
     expect(problemsOf(await declare(10_000_000))).toEqual({
       "bomb.txt": "it has more than 256,000 characters",
     })

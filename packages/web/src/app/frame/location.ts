@@ -85,7 +85,7 @@ function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest("a") : null
   if (link?.target !== "" || link.hasAttribute("download") || link.origin !== location.origin)
     return
-  // These are not pages of the app: the browser loads them.
+  // The browser loads addresses that are not pages of the app.
   if (
     /^\/(?:docs$|.*\.md$|(?:v[0-9]*|std|assets|openapi\.json|metrics)(?:\/|$))/.test(link.pathname)
   )

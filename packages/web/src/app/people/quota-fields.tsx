@@ -9,7 +9,7 @@ export type Quotas = Output<"getUserQuotas">
 /** The text of each field; empty where the limit of the server applies. */
 export type QuotaTexts = Readonly<Record<keyof Quotas, Signal<string>>>
 
-/** As the app shows sizes. */
+/** A megabyte as the app shows it. */
 const mega = 1_000_000
 
 const fields = {

@@ -29,7 +29,7 @@ export interface EditorOptions {
   readonly hintId: string
   readonly isReadOnly: boolean
   readonly onChange: (text: string) => void
-  /** These return whether the key was handled. */
+  /** Listeners of keys return whether the key was handled. */
   readonly onSave: () => boolean
   readonly onRun: () => boolean
   readonly onFormat: (outcome: FormatOutcome) => void
@@ -165,7 +165,7 @@ function goTo(view: EditorView, line: number, column = 1): void {
   })
 }
 
-/** They return whether the key was handled. */
+/** Listeners of keys, which return whether the key was handled. */
 interface KeyListeners {
   readonly onSave: () => boolean
   readonly onRun: () => boolean

@@ -17,7 +17,10 @@ export function toKnownCode(specifiers: readonly string[]): string {
 }
 
 export interface OwnVals {
-  /** As they are imported; empty until they are loaded, which the first call starts. */
+  /**
+   * The addresses by which vals are imported; empty until they are loaded, which the first call
+   * starts.
+   */
   list(): readonly string[]
 }
 

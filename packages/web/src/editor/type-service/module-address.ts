@@ -22,7 +22,7 @@ const townOrigin = "https://esm.town"
 /** A bare specifier (`lodash`, `npm:x`) must not be resolved as a relative path. */
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 const relativePattern = /^\.\.?\//
-/** Other files are text. */
+/** Files that are modules; other files are text. */
 const modulePattern = /\.(?:[cm]?[jt]sx?|json)$/
 /** Files that no module imports, and that say something about modules. */
 const readPattern = /\.(?:jsonc|html?)$/i

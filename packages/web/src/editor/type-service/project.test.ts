@@ -11,7 +11,7 @@ import { helpWithCall } from "./queries/signature-help.ts"
 
 const zed = "zed@1.2.3/node_modules/zed"
 const bare = "@types+bare@4.1.0/node_modules/@types/bare"
-/** As the server responds, for a package with types of its own and one with `@types`. */
+/** The response of the server for a package with types of its own and one with `@types`. */
 const types = {
   state: "ready",
   imports: [

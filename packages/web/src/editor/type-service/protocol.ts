@@ -89,7 +89,7 @@ export interface Span {
 }
 
 export interface Completions extends Span {
-  /** They are modules, whose names contain any characters. */
+  /** Whether the options are modules, whose names contain any characters. */
   readonly isModule?: boolean
   /** In the order in which they are shown where they match equally well. */
   readonly options: readonly CompletionOption[]

@@ -107,7 +107,7 @@ class WorkerTypeService implements TypeService {
     document.sent = undefined
     if (this.#state !== "ready") return
     this.#post({ kind: "text", path, text })
-    // Others may import it.
+    // Other documents may import this one.
     this.#notify()
   }
 

@@ -91,7 +91,7 @@ export interface ReceiveRules {
 
 /** A val that a message is for. */
 export interface MailRecipient {
-  /** As the sender wrote it, with a tag if there is one. */
+  /** The address as the sender wrote it, with a tag if there is one. */
   readonly address: string
   readonly val: MailVal | undefined
 }

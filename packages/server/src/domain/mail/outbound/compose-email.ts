@@ -86,7 +86,7 @@ function toOwnSender(rules: SenderRules, { username, val }: Sender): string {
     : `${username}.${val?.name ?? "api"}@${rules.domain}`.toLowerCase()
 }
 
-/** Others must not be able to pass for another user, or for the server. */
+/** The sender of a mail must not be able to pass for another user, or for the server. */
 function toFrom(rules: SenderRules, sender: Sender, wanted: OneAddress | undefined): MailAddress {
   const own = toOwnSender(rules, sender)
   // Mail of all users has the address of notices then: the name tells it apart.

@@ -19,7 +19,7 @@ export type AccountEvent =
   | { readonly kind: "open" }
   | ({ readonly kind: "log" } & AccountLog)
   | { readonly kind: "end"; readonly run: Run }
-  /** That many events are missing: there were more than could be sent. */
+  /** So many events are missing: there were more than could be sent. */
   | { readonly kind: "skipped"; readonly events: number }
 
 /** Where the runs of an account are found: those of this node, and the records of all. */

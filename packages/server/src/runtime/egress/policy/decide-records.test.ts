@@ -116,7 +116,7 @@ const table: readonly (readonly [type: RecordsQuery["type"], host: string, outco
   ["SRV", "_ldap._tcp.wiki.corp.example", "wiki.corp.example resolves to a private address"],
   ["TXT", "vault.lan.example", ownNetwork("vault.lan.example")],
   ["TXT", "lan.example", ownNetwork("lan.example")],
-  // Their addresses may be public.
+  // Hosts of the own network may have public addresses.
   ["TXT", "web.lan.example", ownNetwork("web.lan.example")],
   ["TXT", "Web.Lan.Example.", ownNetwork("web.lan.example")],
   ["MX", "web.example", hidden],

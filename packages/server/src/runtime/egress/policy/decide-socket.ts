@@ -51,7 +51,7 @@ export async function decideLookup(
   ownerId: string,
   host: string,
 ): Promise<readonly string[] | Refusal> {
-  // These names always mean this machine. A connection to it is decided by name and port.
+  // Local names always mean this machine. A connection to it is decided by name and port.
   const parsed = parseHost(host)
   if (parsed?.kind === "name" && isLocal(parsed.name)) return ["127.0.0.1", "::1"]
   const decision = await hosts.checkHost({ hostname: host, port: 0, ownerId, use: "lookup" })

@@ -242,7 +242,7 @@ function checkAddresses(
   return { kind: "pass", addresses: passed.slice(0, limits.addressesMax), isAllowed }
 }
 
-/** Also finds addresses that NAT64 would translate to one of this machine. */
+/** Whether an address is one of this machine, or one that NAT64 would translate to it. */
 function isOwn(address: Address, own: ReadonlySet<string>): boolean {
   return address.forms.some((form) => own.has(form.toString()))
 }

@@ -53,8 +53,8 @@ export function recordRequest(
 }
 
 /**
- * Also finds secrets that are percent-encoded. Then the result shows the decoded URL. The URL may be
- * long and its escapes invalid, so only what can be listed is decoded, and once.
+ * Masks a URL, also where secrets are percent-encoded. Then the result shows the decoded URL. The
+ * URL may be long and its escapes invalid, so only what can be listed is decoded, and once.
  */
 function maskUrl(url: string, mask: Mask, charsMax: number): string {
   const start = url.slice(0, (charsMax + limits.overlapChars) * limits.escapedCharsMax)

@@ -108,7 +108,7 @@ export class SocketTraffic {
     if (!run) return
     const { sent: bytesSent, received: bytesReceived } = meter
     const { peer, ...label } = this.#label
-    // As many as the run lists: a val may open any number.
+    // A run has only as many spans as it lists: a val may open any number of sockets.
     if (run.span && peer && run.listsRequests !== false)
       run.span.addChild(
         "tcp",

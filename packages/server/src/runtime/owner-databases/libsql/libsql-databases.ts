@@ -112,7 +112,8 @@ export class LibsqlDatabases implements OwnerDatabases {
       const { ownerId, valId } = home
       const ofVals = valId === undefined ? await this.#registry.listOf(ownerId) : []
       for (const database of ofVals) await this.#remove(database)
-      // Also if the registry does not have it: one that is just being created may be missing there.
+      // The database is removed even if the registry does not have it: one that is just being
+      // created may be missing there.
       await this.#remove(home)
     })
   }

@@ -83,9 +83,9 @@ export type LibsqlWorkerReply =
 export const mirrorLimits = {
   /** Tables, indexes, views and triggers. */
   objectsMax: 10_000,
-  /** Their SQL. */
+  /** Characters of the SQL of these objects. */
   charsMax: 4_000_000,
-  /** Memory for their pages. */
+  /** Memory for the pages of mirrors. */
   bytesMax: 83_886_080,
   /** How often a statement is compiled again with a text in single quotes. */
   quotesMax: 64,

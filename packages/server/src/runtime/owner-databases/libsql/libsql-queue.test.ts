@@ -18,7 +18,7 @@ test("LibsqlQueue gives an owner fewer places the fewer are free, and leaves som
       }),
     )
     for (;;) {
-      // They never end.
+      // The jobs never end.
       const working = queue.start(async ([job]) => {
         started.push(job?.key ?? "")
         await new Promise(() => {})

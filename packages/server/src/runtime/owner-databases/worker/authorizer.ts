@@ -198,7 +198,9 @@ export const noFiles = "other databases and files are not available (ATTACH, VAC
 
 const pragmaPrefix = "pragma_"
 const onPattern = /^(on|1|true|yes)$/i
-/** They would exist in one process only, so later statements may or may not see them. */
+/**
+ * Temporary objects would exist in one process only, so later statements may or may not see them.
+ */
 const noTemporary = "temporary tables, views and triggers are not available"
 
 const transactions: ReadonlySet<number> = new Set([

@@ -128,7 +128,9 @@ export class OwnerDatabase {
     return Buffer.from(row.result)
   }
 
-  /** Also in a full database, in which rows can still be changed and deleted. */
+  /**
+   * Records the request also in a full database, in which rows can still be changed and deleted.
+   */
   #recordDone(request: IdempotentRequest, result: Buffer): void {
     this.#db.exec(`pragma ${toPageLimit(this.#bytesMax + doneBytesMax)}`)
     try {

@@ -48,7 +48,7 @@ const timeMsMax = 8.64e15
 const headersMax = 1000
 const levels: ReadonlySet<unknown> = new Set<LogLevel>(["debug", "log", "info", "warn", "error"])
 
-/** As long as a line may be, which the control channel checks in bytes. */
+/** The length of a line, which the control channel checks in bytes. */
 const lineCharsMax = 1_048_576
 
 function parseObject(line: string): Fields | undefined {

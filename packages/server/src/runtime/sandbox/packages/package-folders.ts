@@ -126,7 +126,7 @@ async function unpack(folder: string, bundle: StoredBundle): Promise<UnpackedBun
     writeFile(join(folder, name), content, { mode: 0o644 })
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // As one text, because V8 would have to join the parts of a text in each process.
+    // The script is written as one text, because V8 would have to join its parts in each process.
     await write("bundle.js", Buffer.concat([before, code, after]))
     if (cache) await write("bundle.cache", cache)
     await forEach(contents, (content, index) => write(String(index), content))

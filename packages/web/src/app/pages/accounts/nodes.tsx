@@ -14,7 +14,7 @@ import { isAdministrator } from "../../session/session.ts"
 
 type Node = Item<"listNodes">
 
-/** As often as a node tells about itself. */
+/** The list is read as often as a node tells about itself. */
 const pollMs = 5_000
 
 /** The nodes of the installation, for administrators. */

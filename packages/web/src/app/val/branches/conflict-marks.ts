@@ -11,7 +11,7 @@ export interface ConflictMarks {
 export type ConflictChoice = "ours" | "theirs" | "both"
 
 const limits = {
-  /** As people know them from Git. */
+  /** The length of marks as people know them from Git. */
   marksMin: 7,
 }
 

@@ -7,7 +7,7 @@ import { mainBranch } from "../files/load-files.ts"
 /** A branch as the API returns it. */
 export type ListedBranch = Item<"listBranches">
 
-/** As many as a val may have. */
+/** Branches that a val may have. */
 const branchesMax = 100
 
 /** All branches of a val, `main` first; without an id, nothing is fetched. */

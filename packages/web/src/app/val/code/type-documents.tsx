@@ -21,7 +21,7 @@ export function toDocumentPath(editing: ValEditing, path: string): string {
 /** Gives the type service all files that code can import, whether or not they are open. */
 export function TypeDocuments({ editing }: { editing: ValEditing }) {
   const files = listModules(editing)
-  // Also those that were saved elsewhere, whose text has to be read again.
+  // Files that were saved elsewhere are unread, too: their text has to be read again.
   const unread = useComputed(() => listModules(editing).filter(isUnread)).value
   useEffect(() => loadAll(unread), [unread])
   // A val with one file has no other to import, and its editor has its text.

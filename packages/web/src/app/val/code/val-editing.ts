@@ -353,7 +353,7 @@ export class ValEditing {
       const val = await api.getVal({ val_id: this.val.peek().id })
       if (val.version >= this.val.peek().version) this.val.value = val
     } catch {
-      // They are shown when the page is loaded again.
+      // The new type and addresses are shown when the page is loaded again.
     }
   }
 

@@ -48,7 +48,7 @@ function describe({ at, isSetAside }: RecoverableDraft): string {
     : `Another tab with unsaved text of this val was closed ${ago}.`
 }
 
-/** Also when the tab is looked at again. */
+/** How often the server is asked, and also when the user returns to the tab. */
 const pollMs = 5_000
 
 /** Says that the val was saved elsewhere, before the next save does. */

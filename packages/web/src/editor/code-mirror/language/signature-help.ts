@@ -66,7 +66,7 @@ function toTooltip({ help, position }: Shown): Tooltip {
   return { pos: position, above: true, create: () => ({ dom: render(help) }) }
 }
 
-/** As text nodes only: names come from packages. */
+/** Renders text nodes only: names come from packages. */
 function render(help: SignatureHelp): HTMLElement {
   const element = document.createElement("div")
   element.className = "cm-types cm-signature"

@@ -34,7 +34,9 @@ interface Interval {
 }
 /** What a val of type email is called with. */
 interface Email {
-  /** Such as "Ada <ada@example.com>". Any sender can write anything here: see \`auth\`. */
+  /**
+   * The sender, such as "Ada <ada@example.com>". Any sender can write anything here: see \`auth\`.
+   */
   from: string
   to: string[]
   cc?: string[]

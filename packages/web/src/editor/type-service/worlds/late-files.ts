@@ -1,6 +1,6 @@
 /** Declarations that are large and seldom used: they are loaded when they are first wanted. */
 export interface LateFiles {
-  /** None until they are loaded. */
+  /** The names of the files; none until they are loaded. */
   list(): readonly string[]
   read(fileName: string): string | undefined
   has(fileName: string): boolean

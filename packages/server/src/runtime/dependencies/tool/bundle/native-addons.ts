@@ -65,7 +65,7 @@ function listPackages(root: string): InstalledPackage[] {
   })
 }
 
-/** None if no npm package was needed. */
+/** The folders at a path; none if no npm package was needed. */
 function listFolders(path: string): string[] {
   return tryListEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
 }
