@@ -33,6 +33,30 @@ export {
 } from "./hostile-input/bounded.ts"
 export { readBytes, readStart } from "./hostile-input/read-bytes.ts"
 export { nextReadTurn, PieceRate, readPieces } from "./hostile-input/read-pieces.ts"
+export { alone, type BudgetStore, Budgets, type Sharing, toBudgetKey } from "./limits/budgets.ts"
+export { type MinuteCounts, sumCounts } from "./limits/minute-counts.ts"
+export {
+  admit,
+  createRateLimiter,
+  minuteMs,
+  RateLimited,
+  type RateLimits,
+} from "./limits/rate-limit.ts"
+export {
+  type Budget,
+  type BudgetAnswer,
+  type BudgetAsk,
+  isSlotAsk,
+  type RateAsk,
+  type SlotHolder,
+  type SlotNodes,
+  settleRate,
+  settleSlots,
+  slotsRenewedMs,
+} from "./limits/settle-budget.ts"
+export { SharedRates } from "./limits/shared-rates.ts"
+export { runsAtOnce, SharedSlots } from "./limits/shared-slots.ts"
+export { createUsageMeter, type Used } from "./limits/usage-meter.ts"
 export { createMask, type Mask, noMask } from "./mask/secret-mask.ts"
 export {
   findOnce,
@@ -43,6 +67,7 @@ export {
   type OnceStep,
   runOnce,
 } from "./once.ts"
+export { type Issue, Refused } from "./refused.ts"
 export { openCLibrary } from "./system/c-library.ts"
 export { findIdlePlace, type Place } from "./system/idle-places.ts"
 export { limitReceiveBuffers } from "./system/receive-buffers.ts"

@@ -1,11 +1,16 @@
 import { join } from "node:path"
-import { LoopDelay, prepareOnce } from "@hamlet/kit"
+import {
+  createRateLimiter,
+  LoopDelay,
+  minuteMs,
+  prepareOnce,
+  type RateLimits,
+  SharedRates,
+  type Sharing,
+} from "@hamlet/kit"
 import { buildDocsPage, openApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
-import type { Sharing } from "../domain/limits/budgets.ts"
-import { createRateLimiter, minuteMs, type RateLimits } from "../domain/limits/rate-limit.ts"
-import { SharedRates } from "../domain/limits/shared-rates.ts"
 import { createSessionCookie } from "../http/auth/session-cookie.ts"
 import { McpPool } from "../http/mcp/mcp-pool.ts"
 import type { ApiParts } from "../http/nouns.ts"

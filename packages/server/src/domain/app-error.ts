@@ -1,32 +1,18 @@
 import type { ErrorCode } from "@hamlet/contract"
+import { type Issue, Refused } from "@hamlet/kit"
 
-/** One thing that is wrong with a request, and where. */
-export interface Issue {
-  readonly path: string
-  readonly message: string
-}
+/** A failure that is expected, with a code of the contract. */
+export type AppError = Refused<ErrorCode>
 
 /**
- * A failure we expect. The program branches on `code`, the caller reads `message`, the operator
- * finds `cause` in the log.
+ * Packages refuse with texts for codes. They are codes of the contract too (a check reads them), so
+ * that whatever is refused, by any part of the server, is an AppError.
  */
-export class AppError extends Error {
-  override readonly name = "AppError"
-
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-    options?: ErrorOptions & {
-      readonly issues?: readonly Issue[]
-      readonly retryAfterSeconds?: number
-    },
-  ) {
-    super(message, options)
-    this.issues = options?.issues
-    this.retryAfterSeconds = options?.retryAfterSeconds
-  }
-
-  readonly issues: readonly Issue[] | undefined
-  /** When a retry may help, if that is known. */
-  readonly retryAfterSeconds: number | undefined
-}
+export const AppError: new (
+  code: ErrorCode,
+  message: string,
+  options?: ErrorOptions & {
+    readonly issues?: readonly Issue[]
+    readonly retryAfterSeconds?: number
+  },
+) => AppError = Refused<ErrorCode>

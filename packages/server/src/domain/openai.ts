@@ -1,9 +1,14 @@
-import { OpenCounts } from "@hamlet/kit"
+import {
+  admit,
+  alone,
+  minuteMs,
+  OpenCounts,
+  RateLimited,
+  SharedRates,
+  type Sharing,
+} from "@hamlet/kit"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
-import { alone, type Sharing } from "./limits/budgets.ts"
-import { admit, minuteMs, RateLimited } from "./limits/rate-limit.ts"
-import { SharedRates } from "./limits/shared-rates.ts"
 
 /** A response of the service with the language models. */
 export type ChatOutcome =

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import type { BudgetAsk, RateAsk } from "@hamlet/kit"
 import { describeEachDatabase } from "../../test/support/databases.ts"
-import type { BudgetAsk, RateAsk } from "../domain/limits/settle-budget.ts"
 import { createBudgetStore } from "./budgets.ts"
 import type { Database } from "./database/database.ts"
 import { sql } from "./database/sql.ts"

@@ -1,17 +1,18 @@
-import { toOwnJson } from "@hamlet/kit"
-import type { BudgetStore } from "../domain/limits/budgets.ts"
-import { type MinuteCounts, sumCounts } from "../domain/limits/minute-counts.ts"
 import {
   type Budget,
   type BudgetAnswer,
   type BudgetAsk,
+  type BudgetStore,
   isSlotAsk,
+  type MinuteCounts,
   type SlotHolder,
   type SlotNodes,
   settleRate,
   settleSlots,
   slotsRenewedMs,
-} from "../domain/limits/settle-budget.ts"
+  sumCounts,
+  toOwnJson,
+} from "@hamlet/kit"
 import { type Database, rows } from "./database/database.ts"
 import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 

@@ -1,8 +1,12 @@
-import { alone, type Sharing } from "./budgets.ts"
+import {
+  alone,
+  createUsageMeter,
+  minuteMs,
+  SharedRates,
+  type Sharing,
+  type Used,
+} from "@hamlet/kit"
 import { emptyQuotaBook, type QuotaBook } from "./quotas.ts"
-import { minuteMs } from "./rate-limit.ts"
-import { SharedRates } from "./shared-rates.ts"
-import { createUsageMeter, type Used } from "./usage-meter.ts"
 
 /** What each user may use per minute; undefined for no limit. */
 export interface AllowanceLimits {

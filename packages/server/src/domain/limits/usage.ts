@@ -1,3 +1,4 @@
+import { runsAtOnce, type Sharing, toBudgetKey } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import type { BlobStore } from "../blobs/blobs.ts"
 import type { Clock } from "../clock.ts"
@@ -7,9 +8,7 @@ import type { OwnerDatabases } from "../owner-databases.ts"
 import type { Runner } from "../runs/runner.ts"
 import type { CodeUsage, ValStore } from "../vals/vals.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
-import { type Sharing, toBudgetKey } from "./budgets.ts"
 import type { QuotaBook } from "./quotas.ts"
-import { runsAtOnce } from "./shared-slots.ts"
 
 /** What a user uses, with the limits. */
 export interface Usage {

@@ -1,7 +1,8 @@
 import type { schedulePreviewQuery } from "@hamlet/contract"
+import type { Issue } from "@hamlet/kit"
 import { Cron } from "croner"
 import type { z } from "zod"
-import { AppError, type Issue } from "../app-error.ts"
+import { AppError } from "../app-error.ts"
 
 /** When a schedule is due: by a cron expression in a time zone, or in equal steps. */
 export interface Timing {

@@ -1,6 +1,6 @@
 import type { RouteName } from "@hamlet/contract"
-import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
-import { AppError, type Issue } from "../../domain/app-error.ts"
+import { type Issue, WorkerPool, WorkerPoolError } from "@hamlet/kit"
+import { AppError } from "../../domain/app-error.ts"
 
 const limits = {
   /** A body up to this size is parsed on the main thread, in at most about 10 ms. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type ErrorCode, errorBody, errorCodes, toRetryHeaders } from "@hamlet/contract"
+import { RateLimited } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { toErrorResponse } from "./error-response.ts"
 
 const codes = Object.keys(errorCodes) as ErrorCode[]

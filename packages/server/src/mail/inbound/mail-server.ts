@@ -1,11 +1,17 @@
-import { Counter, createTimeSlice, findIdlePlace, TokenBucket, TokenBuckets } from "@hamlet/kit"
+import {
+  Counter,
+  createTimeSlice,
+  findIdlePlace,
+  type SharedRates,
+  TokenBucket,
+  TokenBuckets,
+} from "@hamlet/kit"
 import type {
   SMTPServer,
   SMTPServerAddress,
   SMTPServerDataStream,
   SMTPServerSession,
 } from "smtp-server"
-import type { SharedRates } from "../../domain/limits/shared-rates.ts"
 import type { MailReader } from "../../domain/mail/inbound/mail.ts"
 import { isOfDomain, parseMailAddress } from "../../domain/mail/inbound/mail-address.ts"
 import type { Mailbox } from "../../domain/mail/inbound/receive-mail.ts"

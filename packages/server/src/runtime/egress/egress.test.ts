@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { countRequests, toResponse, UpstreamServer } from "@hamlet/http1/testing"
+import { RateLimited } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
 import { depthHeader, depthMax } from "../../domain/egress.ts"
-import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import {
   egressKey,
   ProxyFixture,

@@ -1,7 +1,5 @@
-import { FairQueue } from "@hamlet/kit"
+import { alone, FairQueue, runsAtOnce, SharedSlots, type Sharing } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { alone, type Sharing } from "../../domain/limits/budgets.ts"
-import { runsAtOnce, SharedSlots } from "../../domain/limits/shared-slots.ts"
 import type { Client } from "../../domain/runs/runner.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 

@@ -1,6 +1,5 @@
-import { Histogram } from "@hamlet/kit"
+import { Histogram, type Sharing } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import type { Sharing } from "../../domain/limits/budgets.ts"
 import { isOutdated, type Outdated, type SavedText } from "../../domain/runs/retirement.ts"
 import type {
   Client,

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { openCLibrary } from "@hamlet/kit"
-import { RateLimited } from "../../domain/limits/rate-limit.ts"
+import { openCLibrary, RateLimited } from "@hamlet/kit"
 import type { WebhookRequest } from "../../domain/webhooks/deliveries.ts"
 import type { OwnServer } from "../egress/policy/decide.ts"
 import { createEgressPolicy } from "../egress/policy/policy.ts"

@@ -6,8 +6,7 @@ import {
   type ReceivedResponse,
   writeRequest,
 } from "@hamlet/http1"
-import { currentWork, withinTime } from "@hamlet/kit"
-import { RateLimited } from "../../domain/limits/rate-limit.ts"
+import { currentWork, RateLimited, withinTime } from "@hamlet/kit"
 import type {
   HeaderPairs,
   ReceiverResponse,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { alone, SharedRates } from "@hamlet/kit"
 import type { ObjectStore } from "../../blobs/objects.ts"
-import { alone } from "../../limits/budgets.ts"
-import { SharedRates } from "../../limits/shared-rates.ts"
 import { MailRefused, noMailAuth, type ReadMail } from "./mail.ts"
 import type { MailVal } from "./mail-rules.ts"
 import { createMailbox, type MailStore } from "./receive-mail.ts"

@@ -1,4 +1,4 @@
-import { RateLimited } from "../../../domain/limits/rate-limit.ts"
+import { RateLimited } from "@hamlet/kit"
 import type { EgressLimits } from "../egress-limits.ts"
 import { Refusal } from "../policy/refusal.ts"
 

@@ -1,7 +1,6 @@
 import { BadRequest, ClientConnection, type ClientRequest, ConnectionPool } from "@hamlet/http1"
-import { TokenBucket } from "@hamlet/kit"
+import { minuteMs, TokenBucket } from "@hamlet/kit"
 import { AppError } from "../../../domain/app-error.ts"
-import { minuteMs } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient, EgressListener, EgressPaths } from "../../sandbox/egress-listener.ts"
 import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { UpstreamServer } from "@hamlet/http1/testing"
+import { RateLimited } from "@hamlet/kit"
 import { waitUntil, waitUntilStable } from "@hamlet/kit/testing"
-import { RateLimited } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import { loopback, ProxyFixture, type ProxyFixtureOptions } from "../testing/proxy-fixture.ts"
 import { SocketClient, toSocketFrame } from "../testing/socket-client.ts"

@@ -1,4 +1,4 @@
-import { Loop } from "@hamlet/kit"
+import { Loop } from "../time/loop.ts"
 import type { BudgetAnswer, BudgetAsk } from "./settle-budget.ts"
 
 /** Stores what all nodes together use of each limit. */

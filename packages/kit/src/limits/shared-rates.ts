@@ -1,4 +1,4 @@
-import { TokenBucket, TokenBuckets } from "@hamlet/kit"
+import { TokenBucket, TokenBuckets } from "../counts/token-bucket.ts"
 import {
   type BudgetSource,
   type OpenAsk,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
+import { waitUntil } from "../testing/index.ts"
 import { type BudgetStore, Budgets, toBudgetKey } from "./budgets.ts"
 import { sumCounts } from "./minute-counts.ts"
 import { type Budget, type BudgetAsk, isSlotAsk, settleRate, settleSlots } from "./settle-budget.ts"

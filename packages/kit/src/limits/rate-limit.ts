@@ -1,4 +1,4 @@
-import { AppError } from "../app-error.ts"
+import { Refused } from "../refused.ts"
 import type { SharedRates } from "./shared-rates.ts"
 
 /** The limits of requests to the API; undefined for no limit. */
@@ -16,7 +16,9 @@ export interface RateLimiter {
 }
 
 /** The error for a caller that sends too many requests. `what` is the beginning of its message. */
-export class RateLimited extends AppError {
+export class RateLimited extends Refused {
+  declare readonly code: "rate_limited"
+
   constructor(
     override readonly retryAfterSeconds: number,
     what = "Cannot take more requests from you now:",
