@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import type { Certificate } from "../../../packages/server/test/support/certificates.ts"
+import type { Certificate } from "@hamlet/kit/testing"
 import type { MailSink } from "../../../packages/server/test/support/fakes/mail-sink.ts"
 
 /** A silent WebSocket accepts messages and never sends one. */

@@ -1,4 +1,4 @@
-import { createAuthority } from "../../../packages/server/test/support/certificates.ts"
+import { createAuthority } from "@hamlet/kit/testing"
 import { startMailSink } from "../../../packages/server/test/support/fakes/mail-sink.ts"
 import type { OptionalService, ServiceAddresses } from "../package-case.ts"
 import { fontRoute, startEcho } from "./echo.ts"

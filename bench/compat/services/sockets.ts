@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createSecureServer, type ServerHttp2Stream } from "node:http2"
 import { createServer, type Server } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
-import type { Certificate } from "../../../packages/server/test/support/certificates.ts"
+import type { Certificate } from "@hamlet/kit/testing"
 
 /** Servers below HTTP. */
 export interface SocketServers {

@@ -47,6 +47,7 @@ export {
   type ReceivedResponse,
 } from "./http1-connection.ts"
 export { http1Limits, type PoolLimits } from "./http1-limits.ts"
+export { toKnownMethod } from "./known-method.ts"
 export { parseRequestHead, type RequestHead } from "./request-head.ts"
 export type { ResponseHead } from "./response-reader.ts"
 export {

@@ -1,6 +1,6 @@
 import { currentWork, readOpenFilesMax, type TraceSpan } from "@hamlet/kit"
 import type { Config } from "../config/config.ts"
-import type { OutgoingRequest } from "../domain/egress.ts"
+import type { OutgoingRequest } from "../domain/runs/outgoing-request.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { App } from "../http/app.ts"
 import { resolverLimits } from "../runtime/dependencies/resolver-limits.ts"

@@ -8,7 +8,8 @@ import {
   type SlotRequest,
   type Stopped,
 } from "../domain/runs/runner.ts"
-import { disconnectedError, type RunError } from "../domain/runs/runs.ts"
+import { type RunError } from "../domain/runs/runs.ts"
+import { disconnectedError } from "../domain/runs/runner.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { RequestBody } from "./request/request-body.ts"

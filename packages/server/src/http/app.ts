@@ -14,7 +14,7 @@ import {
 import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
-import { toKnownMethod } from "../shared/headers/known-method.ts"
+import { toKnownMethod } from "@hamlet/http1"
 import { logLimits } from "../shared/log-limits.ts"
 import { toClientKey } from "../shared/system/client-key.ts"
 import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"

@@ -11,7 +11,7 @@ import type {
   Stopped,
 } from "../../src/domain/runs/runner.ts"
 import { idleStatus } from "../support/fakes/idle-status.ts"
-import { toValResponse } from "../support/fakes/val-response.ts"
+import { toValResponse } from "../../src/runtime/sandbox/testing/val-response.ts"
 
 const error = {
   name: "Error",

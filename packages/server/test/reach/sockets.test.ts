@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import type { AttackServer } from "../attacks/support/attack-server.ts"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { createAuthority } from "../support/certificates.ts"
+import { createAuthority } from "@hamlet/kit/testing"
 
 const authority = createAuthority()
 

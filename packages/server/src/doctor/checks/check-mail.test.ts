@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { decode, encode, type Packet } from "dns-packet"
-import { createAuthority } from "../../../test/support/certificates.ts"
+import { createAuthority } from "@hamlet/kit/testing"
 import { loadConfig } from "../../config/config.ts"
 import { checkMail } from "./check-mail.ts"
 

@@ -9,7 +9,8 @@ import type { Programs } from "../modules/programs.ts"
 import type { Val } from "../vals/vals.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import type { CallArgs, MailCall, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
-import { cancelledError, type RunError } from "./runs.ts"
+import { type RunError } from "./runs.ts"
+import { cancelledError } from "./runner.ts"
 
 /** A run that has started and is on disk. */
 export interface StartedRun<Result> {

@@ -7,7 +7,8 @@ import {
   truncateMeasured,
   type Work,
 } from "@hamlet/kit"
-import { addRequest, type OutgoingRequest, type RunEgress } from "../egress.ts"
+import { addRequest, type RunEgress } from "../egress.ts"
+import { type OutgoingRequest } from "./outgoing-request.ts"
 import type { CodeFile } from "../vals/vals.ts"
 import type { AdoptedRun, NewRun, RunClaim } from "./new-run.ts"
 import { RunLog, toLastLine } from "./run-log.ts"

@@ -1,11 +1,40 @@
 import type { HeaderList } from "@hamlet/http1"
 import type { Histogram, JsonText, Mask, TraceSpan, Work } from "@hamlet/kit"
-import type { OutgoingRequest, Substitution } from "../egress.ts"
-import type { StoredBundle } from "../modules/lockfiles.ts"
+import type { OutgoingRequest, Substitution } from "./outgoing-request.ts"
+import type { StoredBundle } from "./stored-bundle.ts"
 import type { ProgramModule } from "../modules/program-module.ts"
-import type { CodeFile, ValType } from "../vals/vals.ts"
 import type { Retirer } from "./retirement.ts"
-import type { LogLine, RunError } from "./runs.ts"
+
+/** A line that a program has logged. */
+export interface LogLine {
+  /** An ISO date. */
+  readonly at: string
+  readonly level: "debug" | "log" | "info" | "warn" | "error"
+  readonly message: string
+}
+
+/** An error that a program threw, or that ended its run. */
+export interface RunError {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string | undefined
+}
+
+/** The error of a run that was cancelled. */
+export const cancelledError: RunError = { name: "Cancelled", message: "The run was cancelled" }
+
+/** The error of a run whose client has gone before its response. */
+export const disconnectedError: RunError = { name: "Cancelled", message: "The client disconnected" }
+
+/** The file that a program starts, on a branch of a val. */
+export interface ProgramFile {
+  readonly id: string
+  readonly path: string
+  readonly since: number
+  readonly branchId: string
+  readonly branchName: string
+  readonly isEntry: boolean
+}
 
 /**
  * One version of a val, run on one account, with its imports and its environment. A process serves
@@ -16,9 +45,10 @@ export interface Program {
   readonly key: string
   readonly valId: string
   /** The file that is started. */
-  readonly file: CodeFile
+  readonly file: ProgramFile
   readonly version: number
-  readonly type: ValType
+  /** A program of type `http` responds to requests; others are called. */
+  readonly type: string
   readonly ownerId: string
   /** The user on whose account it runs. */
   readonly accountId: string

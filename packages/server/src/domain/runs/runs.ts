@@ -192,12 +192,6 @@ export interface RunFilter extends Period {
   readonly branchId?: string | undefined
 }
 
-/** The error of a run that was cancelled. */
-export const cancelledError: RunError = { name: "Cancelled", message: "The run was cancelled" }
-
-/** The error of a run whose client has gone before its response. */
-export const disconnectedError: RunError = { name: "Cancelled", message: "The client disconnected" }
-
 /** Stores runs. */
 export interface RunStore {
   /**

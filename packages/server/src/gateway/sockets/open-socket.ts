@@ -1,7 +1,7 @@
 import type { Watchdog } from "@hamlet/kit"
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import type { RunSlot } from "../../domain/runs/runner.ts"
-import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
+import { cancelledError, disconnectedError } from "../../domain/runs/runner.ts"
 import type { HeaderRecord } from "../request/request-headers.ts"
 import {
   finish,

@@ -1,6 +1,7 @@
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
-import { depthHeader, readDepth } from "../../domain/egress.ts"
+import { readDepth } from "../../domain/egress.ts"
+import { depthHeader } from "../../domain/runs/outgoing-request.ts"
 import { parseAuthorization } from "../../shared/headers/authorization-header.ts"
 import type { Nouns } from "../nouns.ts"
 import type { ApiResponse } from "../response/api-response.ts"

@@ -13,7 +13,7 @@ import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
 import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
-import { toKnownMethod } from "../../shared/headers/known-method.ts"
+import { toKnownMethod } from "@hamlet/http1"
 import { by, MetricPage } from "./metric-page.ts"
 
 /** The counters of `/metrics`. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { type Certificate, createAuthority } from "../../../test/support/certificates.ts"
+import { type Certificate, createAuthority } from "@hamlet/kit/testing"
 import { startMailSink } from "../../../test/support/fakes/mail-sink.ts"
 import type { OutgoingMessage } from "../../domain/mail/outbound/deliver-email.ts"
 import type { EmailContent } from "../../domain/mail/outbound/emails.ts"

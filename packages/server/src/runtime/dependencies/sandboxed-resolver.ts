@@ -3,15 +3,10 @@ import { fileURLToPath } from "node:url"
 import { listTargets } from "@hamlet/contract/import-map"
 import { FairSlots, prepareOnce, toOwnJson } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import type { OutgoingRequest } from "../../domain/egress.ts"
+import type { OutgoingRequest } from "../../domain/runs/outgoing-request.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
-import type {
-  Bundle,
-  BundleFiles,
-  DependencyResolver,
-  LockedImport,
-  ResolvedCode,
-} from "../../domain/modules/lockfiles.ts"
+import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../domain/modules/lockfiles.ts"
+import type { BundleFiles } from "../../domain/runs/stored-bundle.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../../domain/modules/standard-modules.ts"
 import { bundleProgram } from "../sandbox/bundle-program.ts"

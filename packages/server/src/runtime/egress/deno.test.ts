@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
+import { createAuthority, waitUntil } from "@hamlet/kit/testing"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
-import { createAuthority } from "../../../test/support/certificates.ts"
 import { ProxyFixture } from "./testing/proxy-fixture.ts"
 
 const authority = createAuthority()

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { countRequests, toResponse, UpstreamServer } from "@hamlet/http1/testing"
 import { RateLimited } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
-import { depthHeader, depthMax } from "../../domain/egress.ts"
+import { depthHeader, depthMax } from "../../domain/runs/outgoing-request.ts"
 import {
   egressKey,
   ProxyFixture,

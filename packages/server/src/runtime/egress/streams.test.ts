@@ -1,7 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { toResponse, UpstreamServer, type UpstreamSocket } from "@hamlet/http1/testing"
-import { waitUntil } from "@hamlet/kit/testing"
-import { createAuthority } from "../../../test/support/certificates.ts"
+import { createAuthority, waitUntil } from "@hamlet/kit/testing"
 import { egressKey, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
 
 const authority = createAuthority()

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { limits as contractLimits } from "@hamlet/contract"
+import { programLimits } from "../processes/program-limits.ts"
 import { waitUntil } from "@hamlet/kit/testing"
 import { type ProgramModule, toModuleType } from "../../domain/modules/program-module.ts"
 import { toCachePath, writeModules } from "../sandbox/module-cache.ts"
@@ -233,7 +233,7 @@ describe.skipIf(!hasBubblewrap)("Emitter", () => {
   test("survives code that keeps it busy or ends it, also for other owners", async () => {
     await using stage = await openStage()
     const fill = (piece: string, others = 0) =>
-      piece.repeat(Math.floor((contractLimits.codeCharsMax - 100) / (piece.length + others)))
+      piece.repeat(Math.floor((programLimits.moduleCharsMax - 100) / (piece.length + others)))
     const hostile = [
       toModule("parentheses.ts", `export default ${fill("(", 1)}1${fill(")", 1)}`),
       toModule("elements.tsx", `export default ${fill("<a>", 4)}${fill("</a>", 3)}`),

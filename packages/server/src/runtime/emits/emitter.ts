@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { limits as contractLimits } from "@hamlet/contract"
+import { programLimits } from "../processes/program-limits.ts"
 import { FairQueue, Loop, parseJson, prepareOnce, toOwnJson } from "@hamlet/kit"
 import { z } from "zod"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
@@ -21,7 +21,7 @@ const emitterLimits = {
   waitingBytesMax: 16 * mebibyte,
   /** Modules in one run of the tool, and their characters: no more than a single one may have. */
   batchMax: 50,
-  batchCharsMax: contractLimits.codeCharsMax,
+  batchCharsMax: programLimits.moduleCharsMax,
   /**
    * How long an owner has saved nothing when its modules are transpiled: a val that runs right after
    * its save has the processor to itself. An owner that saves all the time waits for longer, so that

@@ -1,7 +1,7 @@
-import { limits } from "@hamlet/contract/limits"
+import { programLimits } from "../processes/program-limits.ts"
 import { type Mask, truncateError, truncateText } from "@hamlet/kit"
 import type { Returned } from "../../domain/runs/runner.ts"
-import type { RunError } from "../../domain/runs/runs.ts"
+import type { RunError } from "../../domain/runs/runner.ts"
 
 /** A returned value, and how many log lines of the run the guest had sent before it. */
 export interface ReturnedText extends Pick<Returned, "json" | "kept" | "isTruncated"> {
@@ -23,7 +23,7 @@ export function readReturnedText(bytes: Uint8Array, mask: Mask): ReturnedText | 
     return undefined
   const value = maskStrings(message.value, mask)
   const json = JSON.stringify(value)
-  const kept = keep(value, json, limits.runValueBytesMax)
+  const kept = keep(value, json, programLimits.valueBytesMax)
   return { json, kept, isTruncated: message.isTruncated, logCount: toCount(message.logCount) }
 }
 
@@ -33,7 +33,7 @@ export function readFailureText(bytes: Uint8Array, mask: Mask): FailureText | un
   const error = message && toRunError(message.error)
   return (
     error && {
-      error: truncateError(error, limits.runValueBytesMax, mask),
+      error: truncateError(error, programLimits.valueBytesMax, mask),
       logCount: toCount(message.logCount),
     }
   )

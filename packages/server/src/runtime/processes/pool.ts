@@ -1,5 +1,4 @@
-import { detachWork, FairQueue } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
+import { detachWork, FairQueue, Refused } from "@hamlet/kit"
 import type { SavedText } from "../../domain/runs/retirement.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
@@ -220,7 +219,7 @@ export class Pool {
   #rejectAll(cause: unknown): void {
     for (const { reject } of this.#queue.clear())
       reject(
-        new AppError(
+        new Refused(
           "sandbox_unavailable",
           "Cannot run the val: no process can be started for it at the moment",
           { cause },
@@ -244,6 +243,6 @@ export class Pool {
   }
 }
 
-function overloaded(reason: string): AppError {
-  return new AppError("overloaded", `Cannot run the val: ${reason}`)
+function overloaded(reason: string): Refused {
+  return new Refused("overloaded", `Cannot run the val: ${reason}`)
 }

@@ -1,5 +1,4 @@
-import { FairQueue } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
+import { FairQueue, Refused } from "@hamlet/kit"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /**
@@ -111,13 +110,13 @@ export class ProcessShares {
 
   stop(): void {
     for (const { reject } of this.#queue.clear())
-      reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+      reject(new Refused("overloaded", "Cannot run the val: the server is stopping"))
   }
 
-  #toTimeoutError(): AppError {
+  #toTimeoutError(): Refused {
     if (this.#total.processes >= this.#limits.processesMax)
-      return new AppError("overloaded", "Cannot run the val: no process became free for it in time")
-    return new AppError(
+      return new Refused("overloaded", "Cannot run the val: no process became free for it in time")
+    return new Refused(
       "too_many_runs",
       "Cannot run the val: its account has as many processes at work as its share allows",
     )

@@ -1,5 +1,4 @@
-import { alone, FairQueue, runsAtOnce, SharedSlots, type Sharing } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
+import { alone, FairQueue, Refused, runsAtOnce, SharedSlots, type Sharing } from "@hamlet/kit"
 import type { Client } from "../../domain/runs/runner.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
@@ -61,7 +60,7 @@ export class RunLimiter {
 
   stop(): void {
     for (const { reject } of this.#queue.clear())
-      reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+      reject(new Refused("overloaded", "Cannot run the val: the server is stopping"))
   }
 
   #startNext(): boolean {
@@ -89,8 +88,8 @@ interface Count {
   runs: number
 }
 
-function tooMany(reason: string): AppError {
-  return new AppError(
+function tooMany(reason: string): Refused {
+  return new Refused(
     "too_many_runs",
     `Cannot run the val: it or its account has too many runs at once, and ${reason}`,
   )

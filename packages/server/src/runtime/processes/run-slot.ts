@@ -16,7 +16,7 @@ import {
   type Stopped,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
-import { cancelledError, disconnectedError } from "../../domain/runs/runs.ts"
+import { cancelledError, disconnectedError } from "../../domain/runs/runner.ts"
 import type {
   GuestExchange,
   GuestFailure,

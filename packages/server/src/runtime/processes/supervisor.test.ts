@@ -16,10 +16,9 @@ import { fileURLToPath } from "node:url"
 import { createMask } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
-import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
-import { readResponseText } from "../../../test/support/fakes/val-response.ts"
-import type { OutgoingRequest } from "../../domain/egress.ts"
-import { toStoredBundle } from "../../domain/modules/lockfiles.ts"
+import { toBundle, toStored } from "../sandbox/testing/to-bundle.ts"
+import { readResponseText } from "../sandbox/testing/val-response.ts"
+import type { OutgoingRequest } from "../../domain/runs/outgoing-request.ts"
 import type {
   CallOutcome,
   HttpOutcome,
@@ -27,7 +26,7 @@ import type {
   RunListener,
   RunSlot,
 } from "../../domain/runs/runner.ts"
-import type { LogLine, RunError } from "../../domain/runs/runs.ts"
+import type { LogLine, RunError } from "../../domain/runs/runner.ts"
 import { sandboxLimits } from "../sandbox/sandbox-limits.ts"
 import { Sandboxes } from "../sandbox/sandboxes.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
@@ -263,7 +262,7 @@ describe("Supervisor", () => {
 
   test("gives a val its packages", async () => {
     stage = await Stage.open()
-    const bundle = toStoredBundle(toBundle([`({ greet: () => "hello from a package" })`]))
+    const bundle = toStored(toBundle([`({ greet: () => "hello from a package" })`]))
     const code = `export default () => new Response(globalThis[Symbol.for("hamlet.packages")]("${bundle.hash}", 0).greet())`
     const program = toProgram(code)
     const load = async () => ({ ...(await program.load()), bundles: [bundle] })

@@ -1,5 +1,4 @@
-import { Histogram, type Sharing } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
+import { Histogram, Refused, type Sharing } from "@hamlet/kit"
 import { isOutdated, type Outdated, type SavedText } from "../../domain/runs/retirement.ts"
 import type {
   Client,
@@ -183,7 +182,7 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   #assertRunning(): void {
     if (this.#isStopped)
-      throw new AppError("overloaded", "Cannot run the val: the server is stopping")
+      throw new Refused("overloaded", "Cannot run the val: the server is stopping")
   }
 
   /** Whether the process has a share of its account, or gets one now. */

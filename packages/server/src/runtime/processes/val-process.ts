@@ -1,9 +1,9 @@
-import { limits as wire } from "@hamlet/contract"
+import { programLimits } from "./program-limits.ts"
 import type { GuestMessage, PackagesUse } from "@hamlet/guest/protocol"
 import { type Mask, truncateError, truncateMasked } from "@hamlet/kit"
-import type { Substitution } from "../../domain/egress.ts"
+import type { Substitution } from "../../domain/runs/outgoing-request.ts"
 import type { Program, ProgramContent, RunListener, Stopped } from "../../domain/runs/runner.ts"
-import type { RunError } from "../../domain/runs/runs.ts"
+import type { RunError } from "../../domain/runs/runner.ts"
 import { GuestClient } from "../guest-client/guest-client.ts"
 import type { EgressClient } from "../sandbox/egress-listener.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
@@ -224,7 +224,7 @@ export class ValProcess implements EgressClient {
   }
 
   maskError(error: RunError): RunError {
-    return truncateError(error, wire.runValueBytesMax, this.secretMask)
+    return truncateError(error, programLimits.valueBytesMax, this.secretMask)
   }
 
   #receive(message: GuestMessage): void {
@@ -233,7 +233,7 @@ export class ValProcess implements EgressClient {
         const activeRun = this.#findRun(message.run)
         if (!activeRun) return
         const { at, level, message: text } = message
-        const room = activeRun.run.logBytesLeft ?? wire.runLogBytesMax
+        const room = activeRun.run.logBytesLeft ?? programLimits.logBytesMax
         // Text that is not kept is not searched for secrets.
         if (room <= 0) activeRun.run.skipLogs(1)
         else

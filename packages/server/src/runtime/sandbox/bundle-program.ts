@@ -1,6 +1,5 @@
 import { guestScript } from "@hamlet/guest/protocol"
-import { parseOwnJson, toOwnJson } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
+import { parseOwnJson, Refused, toOwnJson } from "@hamlet/kit"
 
 /**
  * Bundles a program for a sandbox into one JavaScript file: the sandbox needs to see only that
@@ -47,7 +46,7 @@ async function build(path: string, options: readonly string[]): Promise<string> 
     child.exited,
   ])
   if (exitCode !== 0 || output === "")
-    throw new AppError(
+    throw new Refused(
       "sandbox_unavailable",
       `Cannot bundle the program "${path}": ${problem.trim()}`,
     )

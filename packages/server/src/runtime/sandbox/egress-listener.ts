@@ -1,4 +1,4 @@
-import type { Substitution } from "../../domain/egress.ts"
+import type { Substitution } from "../../domain/runs/outgoing-request.ts"
 import type { RunListener } from "../../domain/runs/runner.ts"
 
 /**

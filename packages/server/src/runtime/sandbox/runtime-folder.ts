@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { AppError } from "../../domain/app-error.ts"
+import { Refused } from "@hamlet/kit"
 import { identityOf } from "./launch/process-identity.ts"
 import { spreadFolders } from "./spread-folders.ts"
 import { groupsFile, removeIfEmpty, sweepServers } from "./sweep.ts"
@@ -195,7 +195,7 @@ function createFirst(temporary: string, parentName: string): [parent: string, pa
     const path = createOwn(parent)
     if (path !== undefined) return [parent, path]
   }
-  throw new AppError(
+  throw new Refused(
     "sandbox_unavailable",
     `Cannot use the folder "${temporary}" for sandboxes: other users have taken every name there`,
   )
@@ -213,7 +213,7 @@ function createOwn(parent: string): string | undefined {
     spreadFolders(path)
     return path
   }
-  throw new AppError(
+  throw new Refused(
     "sandbox_unavailable",
     `Cannot use the folder "${parent}" for sandboxes: this process has too many servers`,
   )
@@ -245,9 +245,9 @@ function makeFolder(path: string): boolean {
 }
 
 /** For example because the disk is full or read-only. */
-function unusable(folder: string, cause: unknown): AppError {
+function unusable(folder: string, cause: unknown): Refused {
   const reason = cause instanceof Error ? cause.message : cause
-  return new AppError(
+  return new Refused(
     "sandbox_unavailable",
     `Cannot use the folder "${folder}" for sandboxes: ${reason}`,
     { cause },

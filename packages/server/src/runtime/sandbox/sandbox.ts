@@ -5,9 +5,8 @@ import {
   type PackagesUse,
   unsentName,
 } from "@hamlet/guest/protocol"
-import type { Watchdog } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
-import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
+import { Refused, type Watchdog } from "@hamlet/kit"
+import type { StoredBundle } from "../../domain/runs/stored-bundle.ts"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { hasSlowLane, setSlowLane } from "../cpu-priority/slow-lane.ts"
 import type { EmitFolder } from "../emits/emit-folder.ts"
@@ -178,7 +177,7 @@ export class Sandbox {
     } catch (error) {
       void this.stop("killed", "its modules could not be written")
       const problem = findStartProblem(error, {}) ?? "its modules cannot be written"
-      throw new AppError("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, {
+      throw new Refused("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, {
         cause: error,
       })
     }
@@ -358,7 +357,7 @@ export class Sandbox {
       this.#host.limits,
     )
     this.#warm.reject(
-      new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, {
+      new Refused("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, {
         cause: exit,
       }),
     )

@@ -1,8 +1,7 @@
 import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
 import { guestScript, workerStarter } from "@hamlet/guest/protocol"
-import { Watchdog } from "@hamlet/kit"
-import { AppError } from "../../domain/app-error.ts"
+import { Refused, Watchdog } from "@hamlet/kit"
 import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { EmitFolder } from "../emits/emit-folder.ts"
 import { bundleGuest, bundleProgram } from "./bundle-program.ts"
@@ -228,14 +227,14 @@ export class Sandboxes {
   async #explain(error: unknown): Promise<unknown> {
     const problem = findStartProblem(error, this.#host.isolation.programs)
     if (problem !== undefined)
-      return new AppError("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, {
+      return new Refused("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, {
         cause: error,
       })
     if (performance.now() < this.#explainAtMs) return error
     this.#explainAtMs = performance.now() + explainMs
     const second = await this.#startToRead().catch((failure: unknown) => failure)
     if (second instanceof Sandbox) await this.#stopSandbox(second)
-    return second instanceof AppError ? second : error
+    return second instanceof Refused ? second : error
   }
 
   #toReachable(tool: Tool): Tool {
@@ -276,7 +275,7 @@ export class Sandboxes {
       this.#alive.delete(sandbox)
       throw stderr === ""
         ? error
-        : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${stderr.split("\n")[0]}`, {
+        : new Refused("sandbox_unavailable", `Cannot start a sandbox: ${stderr.split("\n")[0]}`, {
             cause: error,
           })
     } finally {
@@ -315,8 +314,8 @@ export class Sandboxes {
   }
 }
 
-function stopping(): AppError {
-  return new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
+function stopping(): Refused {
+  return new Refused("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
 }
 
 /** Tries one isolation after the other, the strongest first. */
@@ -383,7 +382,7 @@ async function choose(
     if (failure === undefined) return sandboxes
     reasons.push(`${isolation.level} (${isolation.details[0]}): ${failure}`)
   }
-  throw new AppError(
+  throw new Refused(
     "sandbox_unavailable",
     `Cannot isolate vals with "${options.isolation}": ${reasons.join("; ")}`,
   )

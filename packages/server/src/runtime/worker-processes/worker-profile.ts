@@ -11,7 +11,7 @@ import {
 import { lchown, readdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { AppError } from "../../domain/app-error.ts"
+import { Refused } from "@hamlet/kit"
 import { bundleProgram } from "../sandbox/bundle-program.ts"
 import { type BubblewrapMode, stackMap } from "../sandbox/launch/bubblewrap-command.ts"
 import {
@@ -57,7 +57,7 @@ export async function prepareWorkers({
 }: WorkerOptions): Promise<WorkerLauncher> {
   const box = wanted === "deno" ? undefined : await getBox(program, folder !== undefined)
   if (!box && wanted === "bubblewrap")
-    throw new AppError(
+    throw new Refused(
       "sandbox_unavailable",
       "Cannot start a worker: bubblewrap does not work here",
     )

@@ -6,7 +6,7 @@ import {
   type TestDatabase,
 } from "../../../test/support/databases.ts"
 import { withClock } from "../../../test/support/fakes/clocked-database.ts"
-import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
+import { toBundle } from "../../runtime/sandbox/testing/to-bundle.ts"
 import type { WrittenPackage } from "../../domain/modules/imports/text-packages.ts"
 import type {
   Bundle,

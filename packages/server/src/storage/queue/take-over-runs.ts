@@ -1,5 +1,6 @@
 import type { EndedRun, TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
-import { cancelledError, type RunError } from "../../domain/runs/runs.ts"
+import { type RunError } from "../../domain/runs/runs.ts"
+import { cancelledError } from "../../domain/runs/runner.ts"
 import {
   claimsTable,
   hasOpenClaims,

@@ -17,7 +17,7 @@ import type {
 } from "../../../src/domain/runs/runner.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
 import { idleStatus } from "../../support/fakes/idle-status.ts"
-import { readResponseText } from "../../support/fakes/val-response.ts"
+import { readResponseText } from "../../../src/runtime/sandbox/testing/val-response.ts"
 
 /** What a val does with a request; the path is the one that the client asked for. */
 export type PlainVal = (request: Request, path: string) => Response | Promise<Response>

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto"
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { resolveMapped } from "@hamlet/contract/import-map"
+import { toBundle } from "../../../src/runtime/sandbox/testing/to-bundle.ts"
 import { toTextKey } from "../../../src/domain/modules/imports/config-keys.ts"
 import { findImplicit } from "../../../src/domain/modules/imports/text-packages.ts"
 import type {
-  Bundle,
   DependencyResolver,
   ImportPlace,
   LockedImport,
@@ -119,13 +118,4 @@ function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
 
 function toPlace({ text, start, end }: Match): ImportPlace {
   return { ...(text === undefined ? {} : { text }), start, end }
-}
-
-/** A bundle as the guest takes it. */
-export function toBundle(packages: readonly string[]): Bundle {
-  const text = `const once = (make) => { let made; return () => (made ??= make()) }
-module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
-  const code = new TextEncoder().encode(text)
-  const hash = createHash("sha256").update(code).digest("hex")
-  return { hash, code, cache: null, files: null, types: null }
 }

@@ -17,7 +17,7 @@ import {
   type Stopped,
 } from "../../../src/domain/runs/runner.ts"
 import { idleStatus } from "./idle-status.ts"
-import { toValResponse } from "./val-response.ts"
+import { toValResponse } from "../../../src/runtime/sandbox/testing/val-response.ts"
 
 type Exported = ((...args: unknown[]) => unknown) | undefined
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Subprocess } from "bun"
-import { createAuthority } from "../certificates.ts"
+import { createAuthority } from "@hamlet/kit/testing"
 import { findFreePort } from "../processes/free-port.ts"
 import { createProxyClient, type ProxyClient, waitForPort } from "./proxy-client.ts"
 

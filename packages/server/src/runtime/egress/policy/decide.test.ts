@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { HeaderList } from "@hamlet/http1"
-import { depthHeader, depthMax } from "../../../domain/egress.ts"
+import { depthHeader, depthMax } from "../../../domain/runs/outgoing-request.ts"
 import { decide, type RequestSender, type RoutePolicy } from "./decide.ts"
 import type { HostDecision } from "./policy.ts"
 import { Refusal } from "./refusal.ts"

@@ -1,5 +1,5 @@
 import type { HeaderList } from "@hamlet/http1"
-import { depthHeader, depthMax, type Substitution } from "../../../domain/egress.ts"
+import { depthHeader, depthMax, type Substitution } from "../../../domain/runs/outgoing-request.ts"
 import { forwardedHeaders } from "./forwarded-headers.ts"
 import type { EgressPolicy, HostDecision } from "./policy.ts"
 import { Refusal } from "./refusal.ts"

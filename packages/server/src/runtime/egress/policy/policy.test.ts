@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { AppError } from "../../../domain/app-error.ts"
+import { Refused } from "@hamlet/kit"
 import { createEgressPolicy, type EgressPolicyOptions, type HostDecision } from "./policy.ts"
 
 const names: Readonly<Record<string, readonly string[]>> = {
@@ -307,7 +307,7 @@ describe("createEgressPolicy", () => {
       'Cannot use HAMLET_EGRESS_DENY "http://example.com": it must be',
     ],
   ])("rejects %j with a sentence for the operator", (settings, sentence) => {
-    expect(() => open(settings)).toThrow(AppError)
+    expect(() => open(settings)).toThrow(Refused)
     expect(() => open(settings)).toThrow(sentence)
   })
 })

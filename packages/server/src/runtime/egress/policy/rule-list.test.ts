@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { AppError } from "../../../domain/app-error.ts"
+import { Refused } from "@hamlet/kit"
 import { type Host, parseHost } from "./host.ts"
 import { allowRules, createRuleList, denyRules, type Match } from "./rule-list.ts"
 
@@ -136,7 +136,7 @@ describe("createRuleList", () => {
   ]
   for (const kind of [allowRules, denyRules])
     test.each(bad)(`${kind.setting} cannot be %p`, (entry) => {
-      expect(() => createRuleList(kind, ["good.example", entry])).toThrow(AppError)
+      expect(() => createRuleList(kind, ["good.example", entry])).toThrow(Refused)
       expect(() => createRuleList(kind, [entry])).toThrow(
         `Cannot use ${kind.setting} "${entry}": it must be`,
       )

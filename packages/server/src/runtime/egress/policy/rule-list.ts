@@ -1,5 +1,5 @@
 import type { IPv4, IPv6 } from "ipaddr.js"
-import { AppError } from "../../../domain/app-error.ts"
+import { Refused } from "@hamlet/kit"
 import { parseAddress } from "./address-rule.ts"
 import { type Host, parseHost } from "./host.ts"
 
@@ -64,7 +64,7 @@ export function createRuleList(kind: RuleKind, entries: readonly string[]): Rule
 function refuse({ setting, canBeAll }: RuleKind, entry: string): never {
   const examples = `api.internal, *.internal, 10.0.0.5:8080, [fd00::5]:8080 or 10.1.0.0/16${canBeAll ? ", or * for everything" : ""}`
   // Only the operator sees this message, when the server starts.
-  throw new AppError(
+  throw new Refused(
     "invalid_request",
     `Cannot use ${setting} "${entry}": it must be a list of hosts and addresses, each with an optional port, or networks, such as ${examples}`,
   )

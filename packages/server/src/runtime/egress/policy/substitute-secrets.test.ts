@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { HeaderList } from "@hamlet/http1"
 import fc from "fast-check"
-import type { Substitution } from "../../../domain/egress.ts"
+import type { Substitution } from "../../../domain/runs/outgoing-request.ts"
 import { substituteSecrets } from "./substitute-secrets.ts"
 
 const host = "api.example.com"

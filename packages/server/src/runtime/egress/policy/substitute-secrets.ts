@@ -1,6 +1,6 @@
 import { type HeaderList, isHopByHopHeader } from "@hamlet/http1"
 import { toRegExp } from "@hamlet/kit"
-import type { Substitution } from "../../../domain/egress.ts"
+import type { Substitution } from "../../../domain/runs/outgoing-request.ts"
 
 /** Receives a sentence for the val's owner: why a placeholder was not replaced. */
 export type ReportUnreplaced = (sentence: string) => void

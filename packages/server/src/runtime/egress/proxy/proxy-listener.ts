@@ -1,6 +1,5 @@
 import { BadRequest, ClientConnection, type ClientRequest, ConnectionPool } from "@hamlet/http1"
-import { minuteMs, TokenBucket } from "@hamlet/kit"
-import { AppError } from "../../../domain/app-error.ts"
+import { minuteMs, Refused, TokenBucket } from "@hamlet/kit"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient, EgressListener, EgressPaths } from "../../sandbox/egress-listener.ts"
 import type { ClientEvents, EgressContext, SandboxSocket } from "../egress-context.ts"
@@ -273,7 +272,7 @@ export class ProxyListener implements EgressListener, EgressContext {
     try {
       this.#egress.takeBytes(ownerId, bytes)
     } catch (error) {
-      if (!(error instanceof AppError)) this.onError(error)
+      if (!(error instanceof Refused)) this.onError(error)
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { createMask } from "@hamlet/kit"
-import type { OutgoingRequest } from "../../../domain/egress.ts"
+import type { OutgoingRequest } from "../../../domain/runs/outgoing-request.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import { recordRequest } from "./request-record.ts"
 

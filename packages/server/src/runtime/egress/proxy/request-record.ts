@@ -1,7 +1,7 @@
 import { unescape as unescapeText } from "node:querystring"
 import { runHeader } from "@hamlet/guest/protocol"
 import type { HeaderList } from "@hamlet/http1"
-import type { OutgoingRequest } from "../../../domain/egress.ts"
+import type { OutgoingRequest } from "../../../domain/runs/outgoing-request.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import { truncateUrl } from "../policy/refusal.ts"
 

@@ -1,6 +1,5 @@
-import type { HeaderList, RequestHead } from "@hamlet/http1"
+import { type HeaderList, type RequestHead, toKnownMethod } from "@hamlet/http1"
 import { parseTraceparent, type TraceSpan } from "@hamlet/kit"
-import { toKnownMethod } from "../../../shared/headers/known-method.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Target } from "../policy/target.ts"

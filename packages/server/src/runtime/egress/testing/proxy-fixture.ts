@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { OutgoingRequest } from "../../../domain/egress.ts"
+import type { OutgoingRequest } from "../../../domain/runs/outgoing-request.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import { Egress, type EgressOptions } from "../egress.ts"

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { AppError } from "../../../domain/app-error.ts"
+import { Refused } from "@hamlet/kit"
 import type { Cgroup } from "../cgroups/cgroup.ts"
 import type { SandboxFolder } from "../sandbox-folder.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
@@ -138,7 +138,7 @@ function toSeenPaths<Name extends string>(
 /** A command prefix that switches to the sandbox's user, and kills the process with the server. */
 function toPrefix(setpriv: string | undefined, uid: number | undefined): string[] {
   if (isRoot && uid !== undefined && !setpriv)
-    throw new AppError(
+    throw new Refused(
       "sandbox_unavailable",
       "Cannot start a sandbox: the server is root, and setpriv (util-linux) is not installed",
     )

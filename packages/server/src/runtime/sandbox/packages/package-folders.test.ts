@@ -2,12 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { toBundle } from "../../../../test/support/fakes/fake-resolver.ts"
-import {
-  type Bundle,
-  type StoredBundle,
-  toStoredBundle,
-} from "../../../domain/modules/lockfiles.ts"
+import { toBundle } from "../testing/to-bundle.ts"
+import { type Bundle, toStoredBundle } from "../../../domain/modules/lockfiles.ts"
+import { type StoredBundle } from "../../../domain/runs/stored-bundle.ts"
 import { compressArchive, packFiles } from "./file-archive.ts"
 import { PackageFolders } from "./package-folders.ts"
 

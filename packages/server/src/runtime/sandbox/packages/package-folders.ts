@@ -2,7 +2,7 @@ import { copyFileSync, linkSync } from "node:fs"
 import { copyFile, link, mkdir, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { packagesScript } from "@hamlet/guest/protocol"
-import type { StoredBundle } from "../../../domain/modules/lockfiles.ts"
+import type { StoredBundle } from "../../../domain/runs/stored-bundle.ts"
 import { type FileList, readArchive } from "./file-archive.ts"
 
 const limits = {

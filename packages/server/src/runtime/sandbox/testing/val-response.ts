@@ -1,4 +1,4 @@
-import type { ValResponse } from "../../../src/domain/runs/runner.ts"
+import type { ValResponse } from "../../../domain/runs/runner.ts"
 
 /** Converts a response to the response of a val. */
 export function toValResponse({ status, headers, body }: Response): ValResponse {
