@@ -1,5 +1,5 @@
 import { noMask } from "@hamlet/kit"
-import type { Runner, RunSlot } from "../../packages/server/src/domain/runs/runner.ts"
+import type { Runner, RunSlot } from "@hamlet/sandbox"
 import { idleStatus } from "../../packages/server/test/support/fakes/idle-status.ts"
 
 /** What happens to the runs. */

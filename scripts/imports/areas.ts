@@ -16,17 +16,23 @@ interface Door {
 }
 
 /** A package with walls: others import its index, and their tests what it offers for tests as well. */
-function toPackage(name: string, mayImport: readonly string[]): Area {
+function toPackage(
+  name: string,
+  mayImport: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Area {
   const path = `packages/${name}/`
-  const doors = [
-    { name: `@hamlet/${name}`, path: `${path}src/index.ts` },
-    { name: `@hamlet/${name}/testing`, path: `${path}src/testing/index.ts` },
-  ]
+  const files = { "": "src/index.ts", "/testing": "src/testing/index.ts", ...more }
+  const doors = Object.entries(files).map(([suffix, file]) => ({
+    name: `@hamlet/${name}${suffix}`,
+    path: path + file,
+  }))
   return { name, path, mayImport, doors }
 }
 
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
-const server = ["config", "domain", "http1", "kit", "shared", ...serverLayers]
+const packages = ["http1", "kit", "sandbox"]
+const server = ["config", "domain", "shared", ...packages, ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
 /**
@@ -38,6 +44,10 @@ const areas: readonly Area[] = [
   toPackage("kit", []),
   // HTTP/1.1 on sockets.
   toPackage("http1", ["kit"]),
+  // Runs programs of strangers. Their side of it is the guest.
+  toPackage("sandbox", ["find-deno", "guest", "http1", "kit"], {
+    "/worker": "src/worker-processes/serve-requests.ts",
+  }),
   { name: "contract", path: "packages/contract/", mayImport: [] },
   { name: "guest", path: "packages/guest/", mayImport: [] },
   { name: "std", path: "packages/std/", mayImport: [] },
@@ -48,19 +58,18 @@ const areas: readonly Area[] = [
   {
     name: "domain",
     path: "packages/server/src/domain/",
-    mayImport: ["contract", "http1", "kit", "shared"],
+    mayImport: ["contract", "shared", ...packages],
   },
-  // What host and guest say to each other is written down with the guest; only the runtime talks to
-  // it.
+  // The tool that compiles packages wraps their code as the guest does.
   {
     name: "runtime",
     path: "packages/server/src/runtime/",
-    mayImport: ["contract", "domain", "guest", "http1", "kit", "shared"],
+    mayImport: ["contract", "domain", "guest", "shared", ...packages],
   },
   ...serverLayers.map((name) => ({
     name,
     path: `packages/server/src/${name}/`,
-    mayImport: ["contract", "domain", "http1", "kit", "shared"],
+    mayImport: ["contract", "domain", "shared", ...packages],
   })),
   { name: "config", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: compose.ts builds the program from one file per noun.

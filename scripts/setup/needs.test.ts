@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { leaveOutNeeding } from "./needs.mjs"
 import { root } from "./root.mjs"
 
-const withTls = "./packages/server/src/runtime/egress/tls.test.ts"
+const withTls = "./packages/sandbox/src/egress/tls.test.ts"
 const plain = "./packages/kit/src/time/loop.test.ts"
 
 test("leaveOutNeeding takes out the files that a missing program keeps from being loaded", () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { limitReceiveBuffers, toOwnJson } from "@hamlet/kit"
+import { adviseOnBubblewrap, type IsolationReport } from "@hamlet/sandbox"
 import { compose, type Hamlet } from "../compose.ts"
 import {
   type Config,
@@ -12,8 +13,6 @@ import {
 import { findUnknownSettings, toWarning } from "../config/unknown-settings.ts"
 import { allScopes } from "../domain/accounts/tokens.ts"
 import type { Links } from "../http/response/links.ts"
-import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
-import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
 import { explainListening, listen } from "./listen.ts"

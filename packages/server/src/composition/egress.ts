@@ -1,15 +1,18 @@
 import { currentWork, readOpenFilesMax, type TraceSpan } from "@hamlet/kit"
+import {
+  createEgressPolicy,
+  Egress,
+  type EgressPolicy,
+  egressLimits,
+  type OutgoingRequest,
+  type OwnServer,
+  type Sandboxes,
+} from "@hamlet/sandbox"
 import type { Config } from "../config/config.ts"
-import type { OutgoingRequest } from "../domain/runs/outgoing-request.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { App } from "../http/app.ts"
 import { resolverLimits } from "../runtime/dependencies/resolver-limits.ts"
 import { SandboxedResolver } from "../runtime/dependencies/sandboxed-resolver.ts"
-import { Egress } from "../runtime/egress/egress.ts"
-import { egressLimits } from "../runtime/egress/egress-limits.ts"
-import type { OwnServer } from "../runtime/egress/policy/decide.ts"
-import { createEgressPolicy, type EgressPolicy } from "../runtime/egress/policy/policy.ts"
-import type { Sandboxes } from "../runtime/sandbox/sandboxes.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 import { readStandardModules } from "./modules.ts"

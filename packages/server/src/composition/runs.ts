@@ -1,4 +1,5 @@
 import { toRetryDelay } from "@hamlet/kit"
+import type { Runner } from "@hamlet/sandbox"
 import type { RunTokens } from "../domain/accounts/run-tokens.ts"
 import { createStartedFiles } from "../domain/files/started-files.ts"
 import { createMailInputs } from "../domain/mail/inbound/receive-mail.ts"
@@ -19,7 +20,6 @@ import { createRunStarter, type RunStarter } from "../domain/runs/execute-run.ts
 import { RunFollowers } from "../domain/runs/follow/follow-run.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import { createReplays } from "../domain/runs/replay/replay-run.ts"
-import type { Runner } from "../domain/runs/runner.ts"
 import { createRuns } from "../domain/runs/runs.ts"
 import { createSchedules } from "../domain/schedules/schedules.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"

@@ -1,17 +1,22 @@
 import { fileURLToPath } from "node:url"
+import {
+  type EgressListener,
+  type EgressPaths,
+  Emitter,
+  type IsolationReport,
+  listIsolationWarnings,
+  type ProgramModule,
+  runnerLimits,
+  Sandboxes,
+  type SandboxSource,
+  Supervisor,
+  sandboxLimits,
+  toModuleType,
+} from "@hamlet/sandbox"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import type { Config } from "../config/config.ts"
 import { isModulePath } from "../domain/modules/graph/version-files.ts"
-import { type ProgramModule, toModuleType } from "../domain/modules/program-module.ts"
-import { Emitter } from "../runtime/emits/emitter.ts"
 import { SandboxedFormatter } from "../runtime/formatter/sandboxed-formatter.ts"
-import type { SandboxSource } from "../runtime/processes/pool.ts"
-import { runnerLimits } from "../runtime/processes/runner-limits.ts"
-import { Supervisor } from "../runtime/processes/supervisor.ts"
-import type { EgressListener, EgressPaths } from "../runtime/sandbox/egress-listener.ts"
-import { listIsolationWarnings } from "../runtime/sandbox/isolation-advice.ts"
-import { sandboxLimits } from "../runtime/sandbox/sandbox-limits.ts"
-import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts"
 import { createWebhookClient } from "../runtime/webhooks/webhook-client.ts"
 import type { Limits } from "./accounts.ts"
 import { createEgress, createResolver, type OwnServers } from "./egress.ts"

@@ -1,7 +1,7 @@
 import type { runEgress } from "@hamlet/contract"
+import { depthMax, type OutgoingRequest } from "@hamlet/sandbox"
 import { AppError } from "./app-error.ts"
 import type { Stored } from "./records/stored.ts"
-import { depthMax, type OutgoingRequest } from "./runs/outgoing-request.ts"
 
 /** The outgoing requests of a run: totals, and a list of the first ones. */
 export type RunEgress = Stored<typeof runEgress>

@@ -1,15 +1,15 @@
 import { replaceEach } from "@hamlet/kit"
-import { AppError } from "../domain/app-error.ts"
-import type { ResponseKeeper } from "../domain/runs/contents/response-keeper.ts"
-import type { LiveRun, RunEnd } from "../domain/runs/live-runs.ts"
 import {
   brokenResponse,
+  disconnectedError,
   type RunSlot,
   type SlotRequest,
   type Stopped,
-} from "../domain/runs/runner.ts"
-import { type RunError } from "../domain/runs/runs.ts"
-import { disconnectedError } from "../domain/runs/runner.ts"
+} from "@hamlet/sandbox"
+import { AppError } from "../domain/app-error.ts"
+import type { ResponseKeeper } from "../domain/runs/contents/response-keeper.ts"
+import type { LiveRun, RunEnd } from "../domain/runs/live-runs.ts"
+import type { RunError } from "../domain/runs/runs.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { RequestBody } from "./request/request-body.ts"

@@ -1,4 +1,5 @@
 import { limits, type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
+import { toKnownMethod } from "@hamlet/http1"
 import {
   type Attributes,
   currentWork,
@@ -14,7 +15,6 @@ import {
 import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
-import { toKnownMethod } from "@hamlet/http1"
 import { logLimits } from "../shared/log-limits.ts"
 import { toClientKey } from "../shared/system/client-key.ts"
 import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"

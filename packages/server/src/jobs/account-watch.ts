@@ -1,8 +1,8 @@
 import { Loop } from "@hamlet/kit"
+import type { Runner } from "@hamlet/sandbox"
 import type { AccountStore } from "../domain/accounts/accounts.ts"
 import type { ChangingQuotas } from "../domain/limits/quotas.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
-import type { Runner } from "../domain/runs/runner.ts"
 
 /** How often this node looks for changes made through another node. */
 const pollMs = 2_000

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 import { mayHaveJsx } from "@hamlet/contract/compiler-settings"
 import { configPaths, isConfigPath, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
 import { type Backoff, findRetryDelay } from "@hamlet/kit"
+import { toModuleType } from "@hamlet/sandbox"
 import { AppError } from "../domain/app-error.ts"
 import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
 import { mayImport } from "../domain/modules/import-address.ts"
@@ -22,7 +23,6 @@ import {
   toResolution,
 } from "../domain/modules/lockfiles.ts"
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
-import { toModuleType } from "../domain/modules/program-module.ts"
 import { ClaimWorker } from "./claim-worker.ts"
 
 /** Retries of packages that could not be fetched: after 5 s, 25 s, 2 min and 10 min. */

@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { readdirSync } from "node:fs"
 import { createServer, type Socket } from "node:net"
-import { egressLimits } from "../../src/runtime/egress/egress-limits.ts"
+import { egressLimits } from "@hamlet/sandbox"
 import type { AttackServer, SavedVal } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 

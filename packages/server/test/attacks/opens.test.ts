@@ -1,6 +1,6 @@
 import { afterAll, expect } from "bun:test"
 import { createServer } from "node:net"
-import { egressLimits } from "../../src/runtime/egress/egress-limits.ts"
+import { egressLimits } from "@hamlet/sandbox"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { createEvalVal } from "./support/eval-val.ts"
 

@@ -9,9 +9,9 @@ import type {
   RunSlot,
   SocketOutcome,
   Stopped,
-} from "../../src/domain/runs/runner.ts"
+} from "@hamlet/sandbox"
+import { toValResponse } from "@hamlet/sandbox/testing"
 import { idleStatus } from "../support/fakes/idle-status.ts"
-import { toValResponse } from "../../src/runtime/sandbox/testing/val-response.ts"
 
 const error = {
   name: "Error",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { type Client, createClient } from "@hamlet/contract/client"
 import { waitUntil } from "@hamlet/kit/testing"
-import { depthMax } from "../../src/domain/runs/outgoing-request.ts"
+import { depthMax } from "@hamlet/sandbox"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
 import { startReceiver, verifyHook } from "../support/fakes/webhook-receiver.ts"

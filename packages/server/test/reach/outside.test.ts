@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { createAuthority } from "@hamlet/kit/testing"
 import type { AttackServer } from "../attacks/support/attack-server.ts"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
 import { readResidentBytes } from "../attacks/support/processes.ts"
-import { createAuthority } from "@hamlet/kit/testing"
 
 const authority = createAuthority()
 const stranger = createAuthority()

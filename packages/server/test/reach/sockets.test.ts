@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "bun:test"
 import { createSecureServer } from "node:http2"
 import { createServer, type Server, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
+import { createAuthority } from "@hamlet/kit/testing"
 import type { AttackServer } from "../attacks/support/attack-server.ts"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { createAuthority } from "@hamlet/kit/testing"
 
 const authority = createAuthority()
 

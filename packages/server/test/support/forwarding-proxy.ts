@@ -1,5 +1,5 @@
 import { createServer } from "node:http"
-import type { OutgoingRequest } from "../../src/domain/runs/outgoing-request.ts"
+import type { OutgoingRequest } from "@hamlet/sandbox"
 
 /**
  * The simplest egress proxy: forwards every request to its destination and reports it to `note`.

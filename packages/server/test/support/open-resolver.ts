@@ -3,6 +3,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readConfig } from "@hamlet/contract/deno-json"
+import { PackageFolders, type Sandboxes, type SandboxOptions, sandboxLimits } from "@hamlet/sandbox"
+import { denoPath, openSandboxes } from "@hamlet/sandbox/testing"
 import { readStandardModules } from "../../src/composition/modules.ts"
 import {
   type Bundle,
@@ -18,10 +20,6 @@ import {
   type ResolverOptions,
   SandboxedResolver,
 } from "../../src/runtime/dependencies/sandboxed-resolver.ts"
-import { PackageFolders } from "../../src/runtime/sandbox/packages/package-folders.ts"
-import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"
-import type { Sandboxes, SandboxOptions } from "../../src/runtime/sandbox/sandboxes.ts"
-import { denoPath, openSandboxes } from "../../src/runtime/sandbox/testing/sandbox-testing.ts"
 import { FakeRegistry } from "./fakes/fake-registry.ts"
 import { openForwardingProxy } from "./forwarding-proxy.ts"
 

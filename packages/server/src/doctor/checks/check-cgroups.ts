@@ -1,13 +1,13 @@
 import { accessSync, constants, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Config } from "../../config/config.ts"
 import {
+  Cgroups,
   type Controller,
   findOwnGroups,
   type OwnGroup,
-} from "../../runtime/sandbox/cgroups/cgroup-mounts.ts"
-import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
-import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
+  sandboxLimits,
+} from "@hamlet/sandbox"
+import type { Config } from "../../config/config.ts"
 import { about, type Findings } from "../finding.ts"
 
 const wanted: readonly Controller[] = ["memory", "pids", "cpu"]

@@ -1,11 +1,14 @@
 import { fileURLToPath } from "node:url"
+import {
+  adviseOnBubblewrap,
+  Cgroups,
+  type IsolationReport,
+  Sandboxes,
+  sandboxLimits,
+} from "@hamlet/sandbox"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { type Config, isForOthers } from "../../config/config.ts"
 import { AppError } from "../../domain/app-error.ts"
-import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
-import { adviseOnBubblewrap } from "../../runtime/sandbox/isolation-advice.ts"
-import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
-import { type IsolationReport, Sandboxes } from "../../runtime/sandbox/sandboxes.ts"
 import { about, type Findings } from "../finding.ts"
 
 /**

@@ -1,9 +1,9 @@
 import { limits } from "@hamlet/contract"
+import type { Retirer } from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import type { Retirer } from "../runs/retirement.ts"
 import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
 
 /** A line of versions of a val. `main` has the id of its val. */

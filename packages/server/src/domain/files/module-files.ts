@@ -1,3 +1,4 @@
+import { toModuleType } from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import {
@@ -8,7 +9,6 @@ import {
 import { parsePin } from "../modules/import-address.ts"
 import { listConfigEdits } from "../modules/imports/config-edits.ts"
 import { createVersionConfigs } from "../modules/imports/version-configs.ts"
-import { toModuleType } from "../modules/program-module.ts"
 import { applyTextEdits } from "../vals/relative-imports.ts"
 import type { Sources } from "../vals/val-source.ts"
 import type { Val, Vals } from "../vals/vals.ts"

@@ -1,7 +1,7 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
+import type { BundleFiles, BundleScript, StoredBundle } from "@hamlet/sandbox"
 import type { Claim, ClaimQueue } from "../claims.ts"
 import { toTextKey } from "./imports/config-keys.ts"
-import type { BundleFiles, BundleScript, StoredBundle } from "../runs/stored-bundle.ts"
 
 /** The packages that a version imports, resolved to exact versions. */
 export interface Resolution {

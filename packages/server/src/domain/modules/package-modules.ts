@@ -1,11 +1,11 @@
 import { repeatText, toOwnJson } from "@hamlet/kit"
+import type { ProgramModule } from "@hamlet/sandbox"
 import { isRelative } from "./import-address.ts"
 import type { ConfigEdit } from "./imports/config-edits.ts"
 import { toTextKey } from "./imports/config-keys.ts"
 import type { VersionConfig } from "./imports/version-configs.ts"
 import type { ImportPlace, LockedImport, Resolution } from "./lockfiles.ts"
 import { entryPath } from "./module-url.ts"
-import type { ProgramModule } from "./program-module.ts"
 
 /** A module of a program whose lock has been settled. */
 export interface LockedModule {

@@ -1,14 +1,13 @@
 import { resolveMapped } from "@hamlet/contract/import-map"
+import { type ProgramModule, type StoredBundle, textType, toModuleType } from "@hamlet/sandbox"
 import type { Sources } from "../vals/val-source.ts"
 import { isModulePath, type VersionFileStore } from "./graph/version-files.ts"
 import { listConfigEdits } from "./imports/config-edits.ts"
 import { findImplicit } from "./imports/text-packages.ts"
 import type { VersionConfig } from "./imports/version-configs.ts"
 import type { BundleStore, LockfileStore, LockfileSummary } from "./lockfiles.ts"
-import type { StoredBundle } from "../runs/stored-bundle.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
-import { type ProgramModule, textType, toModuleType } from "./program-module.ts"
 import { listRemoteImports } from "./remote-imports.ts"
 
 /** Where the packages of programs are found. */

@@ -1,5 +1,5 @@
 import { toOwnJson } from "@hamlet/kit"
-import type { ProgramModule } from "./program-module.ts"
+import type { ProgramModule } from "@hamlet/sandbox"
 
 /** An import of `node:module`, found as text: a parser would take longer than it is worth here. */
 const importPattern = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(?:node:)?module\2/g

@@ -5,7 +5,7 @@ import {
   standardModuleNames,
 } from "@hamlet/contract/standard-modules"
 import { toRegExp } from "@hamlet/kit"
-import type { ProgramModule } from "./program-module.ts"
+import type { ProgramModule } from "@hamlet/sandbox"
 
 /** The code of the modules. It does not change while the server runs, so no program's key has it. */
 export type StandardModules = Readonly<Record<StandardModuleName, string>>

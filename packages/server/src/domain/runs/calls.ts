@@ -1,3 +1,4 @@
+import type { CallArgs, Returned, Stopped } from "@hamlet/sandbox"
 import { type Caller, unauthenticated } from "../access.ts"
 import type { Clock } from "../clock.ts"
 import type { StartedFiles, StartedPlace } from "../files/started-files.ts"
@@ -14,7 +15,6 @@ import {
   toRecordedArgs,
 } from "./execute-run.ts"
 import { findTrialInput, readCallArgs, toRecordedInterval } from "./run-arguments.ts"
-import type { CallArgs, Returned, Stopped } from "./runner.ts"
 import type { RunStore } from "./runs.ts"
 
 /** The arguments of a run, and what to run. */

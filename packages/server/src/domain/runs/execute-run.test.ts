@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { noMask } from "@hamlet/kit"
+import type { Program } from "@hamlet/sandbox"
 import { FakeRunner } from "../../../test/support/fakes/fake-runner.ts"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
 import type { Caller } from "../access.ts"
@@ -11,7 +12,6 @@ import type { Val } from "../vals/vals.ts"
 import { type Calls, createCalls } from "./calls.ts"
 import { createRunStarter } from "./execute-run.ts"
 import { LiveRuns } from "./live-runs.ts"
-import type { Program } from "./runner.ts"
 import type { RunDetail } from "./runs.ts"
 
 const noLimits = {

@@ -1,5 +1,15 @@
 import { limits } from "@hamlet/contract"
 import { isJsonText, parseJson, truncateText } from "@hamlet/kit"
+import {
+  type CallArgs,
+  cancelledError,
+  type MailCall,
+  type Program,
+  type Returned,
+  type Runner,
+  type RunSlot,
+  type Stopped,
+} from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -8,9 +18,7 @@ import type { Allowances } from "../limits/allowances.ts"
 import type { Programs } from "../modules/programs.ts"
 import type { Val } from "../vals/vals.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
-import type { CallArgs, MailCall, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
-import { type RunError } from "./runs.ts"
-import { cancelledError } from "./runner.ts"
+import type { RunError } from "./runs.ts"
 
 /** A run that has started and is on disk. */
 export interface StartedRun<Result> {

@@ -7,13 +7,17 @@ import {
   truncateMeasured,
   type Work,
 } from "@hamlet/kit"
+import {
+  brokenResponse,
+  type OutgoingRequest,
+  type RunListener,
+  type RunSlot,
+} from "@hamlet/sandbox"
 import { addRequest, type RunEgress } from "../egress.ts"
-import { type OutgoingRequest } from "./outgoing-request.ts"
 import type { CodeFile } from "../vals/vals.ts"
 import type { AdoptedRun, NewRun, RunClaim } from "./new-run.ts"
 import { RunLog, toLastLine } from "./run-log.ts"
 import { RunSpans } from "./run-spans.ts"
-import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
 import type {
   LogGap,
   LogLine,

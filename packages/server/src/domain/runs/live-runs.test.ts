@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { noMask } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
+import type { RunSlot } from "@hamlet/sandbox"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import type { Caller } from "../access.ts"
@@ -14,7 +15,6 @@ import {
   type NewRun,
 } from "./live-runs.ts"
 import type { AdoptedRun } from "./new-run.ts"
-import type { RunSlot } from "./runner.ts"
 import type { LogLine, RunDetail, RunRecord, RunStore } from "./runs.ts"
 
 const away = () => new AppError("database_unavailable", "Cannot use the database: it is away")

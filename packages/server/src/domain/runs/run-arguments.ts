@@ -1,8 +1,8 @@
 import { limits } from "@hamlet/contract"
 import { isJsonText, parseJson, toOwnJson } from "@hamlet/kit"
+import type { CallArgs, MailCall } from "@hamlet/sandbox"
 import type { MailInputs } from "../mail/inbound/receive-mail.ts"
 import type { Val } from "../vals/vals.ts"
-import type { CallArgs, MailCall } from "./runner.ts"
 import {
   type IntervalInput,
   isRequestInput,

@@ -1,5 +1,5 @@
 import { createMask, type Mask } from "@hamlet/kit"
-import type { Substitution } from "../runs/outgoing-request.ts"
+import type { Substitution } from "@hamlet/sandbox"
 import type { Cipher } from "./cipher.ts"
 import { type SecretInput, type SecretStore, toAccountPurpose } from "./secrets.ts"
 import { toValPurpose, type ValSecretStore } from "./val-secrets.ts"

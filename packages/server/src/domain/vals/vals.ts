@@ -1,11 +1,11 @@
 import type { privacy, valsQuery, valType } from "@hamlet/contract"
+import type { Retirer } from "@hamlet/sandbox"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import type { Retirer } from "../runs/retirement.ts"
 import { generateName } from "./generate-name.ts"
 import type { Sources, ValSource } from "./val-source.ts"
 

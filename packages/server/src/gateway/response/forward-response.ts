@@ -1,8 +1,13 @@
 import type { HeaderList } from "@hamlet/http1"
 import type { Watchdog } from "@hamlet/kit"
+import {
+  brokenResponse,
+  cancelledError,
+  disconnectedError,
+  type RunSlot,
+  type ValResponse,
+} from "@hamlet/sandbox"
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
-import { brokenResponse, type RunSlot, type ValResponse } from "../../domain/runs/runner.ts"
-import { cancelledError, disconnectedError } from "../../domain/runs/runner.ts"
 import { mayHaveScript, toScriptedHeaders } from "../page-console/page-headers.ts"
 import { insertIntoPage, insertIntoStream } from "../page-console/script-inserter.ts"
 import {

@@ -1,7 +1,6 @@
 import type { Watchdog } from "@hamlet/kit"
+import { cancelledError, disconnectedError, type RunSlot } from "@hamlet/sandbox"
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
-import type { RunSlot } from "../../domain/runs/runner.ts"
-import { cancelledError, disconnectedError } from "../../domain/runs/runner.ts"
 import type { HeaderRecord } from "../request/request-headers.ts"
 import {
   finish,

@@ -1,7 +1,7 @@
+import { depthHeader } from "@hamlet/sandbox"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { readDepth } from "../../domain/egress.ts"
-import { depthHeader } from "../../domain/runs/outgoing-request.ts"
 import { parseAuthorization } from "../../shared/headers/authorization-header.ts"
 import type { Nouns } from "../nouns.ts"
 import type { ApiResponse } from "../response/api-response.ts"

@@ -1,6 +1,6 @@
+import { depthHeader } from "@hamlet/sandbox"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
-import { depthHeader } from "../../domain/runs/outgoing-request.ts"
 import type { ApiConnection } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { readBody } from "../request/body.ts"

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes, routeNames, routes } from "@hamlet/contract"
+import { toKnownMethod } from "@hamlet/http1"
 import {
   type Counter,
   Histogram,
@@ -6,14 +7,13 @@ import {
   readResidentBytes,
   type SpanCounts,
 } from "@hamlet/kit"
+import type { RunnerStatus } from "@hamlet/sandbox"
 import type { SentStats } from "../../domain/claims.ts"
 import type { NodeStatus, ServiceStatus } from "../../domain/nodes.ts"
 import type { QueueDepth } from "../../domain/queue/queue-store.ts"
 import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
-import type { RunnerStatus } from "../../domain/runs/runner.ts"
 import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
-import { toKnownMethod } from "@hamlet/http1"
 import { by, MetricPage } from "./metric-page.ts"
 
 /** The counters of `/metrics`. */

@@ -1,8 +1,6 @@
 import { expect, test } from "bun:test"
+import { createEgressPolicy, Egress, egressLimits } from "@hamlet/sandbox"
 import { importOf, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
-import { Egress } from "../egress/egress.ts"
-import { egressLimits } from "../egress/egress-limits.ts"
-import { createEgressPolicy } from "../egress/policy/policy.ts"
 import type { ResolverOptions } from "./sandboxed-resolver.ts"
 
 const settings = { allow: [], deny: [], ports: [{ first: 1, last: 65_535 }] }

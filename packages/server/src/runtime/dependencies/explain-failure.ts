@@ -1,5 +1,5 @@
 import { standardModuleNames } from "@hamlet/contract"
-import type { OutgoingRequest } from "../../domain/runs/outgoing-request.ts"
+import type { OutgoingRequest } from "@hamlet/sandbox"
 import type { ImportFailure } from "./tool/tool-messages.ts"
 
 /** Why an import failed, in a sentence, and whether it may work later. */

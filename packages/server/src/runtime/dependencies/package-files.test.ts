@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { packFiles, readArchive } from "@hamlet/sandbox"
 import { type OpenResolver, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
-import { packFiles, readArchive } from "../sandbox/packages/file-archive.ts"
 
 let open: OpenResolver
 

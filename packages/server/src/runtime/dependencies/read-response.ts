@@ -1,7 +1,7 @@
 import { chars } from "@hamlet/contract"
 import { parseJson } from "@hamlet/kit"
+import { packFiles } from "@hamlet/sandbox"
 import { z } from "zod"
-import { packFiles } from "../sandbox/packages/file-archive.ts"
 
 const specifierCharsMax = 10_000
 const nameCharsMax = 1_000

@@ -1,5 +1,5 @@
+import { archiveLimits, readArchive } from "@hamlet/sandbox"
 import type { PackageTypes } from "../../domain/modules/version-lockfiles.ts"
-import { archiveLimits, readArchive } from "../sandbox/packages/file-archive.ts"
 import { resolverLimits } from "./resolver-limits.ts"
 
 /** Reads the archive of a bundle's types. */

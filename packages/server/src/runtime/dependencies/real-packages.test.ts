@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { notRun } from "@hamlet/sandbox/testing"
 import {
   importOf,
   type OpenResolver,
   openResolver,
   runBundle,
 } from "../../../test/support/open-resolver.ts"
-import { notRun } from "../sandbox/testing/sandbox-testing.ts"
 import { findRegistry } from "./find-registry.ts"
 
 /** Metadata of the first package takes as long as of any other. */

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os"
-import type { ToolLimits } from "../sandbox/launch/tool-run.ts"
+import type { ToolLimits } from "@hamlet/sandbox"
 import { importLimits } from "./tool/tool-messages.ts"
 
 const mebibyte = 1024 ** 2

@@ -2,18 +2,28 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { listTargets } from "@hamlet/contract/import-map"
 import { FairSlots, prepareOnce, toOwnJson } from "@hamlet/kit"
+import {
+  archiveLimits,
+  type BundleFiles,
+  bundleProgram,
+  compressArchive,
+  type OutgoingRequest,
+  type Sandboxes,
+  type Tool,
+  type ToolFailure,
+  type ToolJob,
+  type ToolOutcome,
+} from "@hamlet/sandbox"
 import { AppError } from "../../domain/app-error.ts"
-import type { OutgoingRequest } from "../../domain/runs/outgoing-request.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
-import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../domain/modules/lockfiles.ts"
-import type { BundleFiles } from "../../domain/runs/stored-bundle.ts"
+import type {
+  Bundle,
+  DependencyResolver,
+  LockedImport,
+  ResolvedCode,
+} from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../../domain/modules/standard-modules.ts"
-import { bundleProgram } from "../sandbox/bundle-program.ts"
-import type { ToolFailure, ToolJob, ToolOutcome } from "../sandbox/launch/tool-run.ts"
-import { archiveLimits, compressArchive } from "../sandbox/packages/file-archive.ts"
-import type { Tool } from "../sandbox/profiles/tool-profile.ts"
-import type { Sandboxes } from "../sandbox/sandboxes.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
 import { findRegistry } from "./find-registry.ts"
 import { hashBundle } from "./hash-bundle.ts"

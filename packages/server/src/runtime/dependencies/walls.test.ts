@@ -3,6 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waitUntil } from "@hamlet/kit/testing"
+import {
+  findRuntimeFolder,
+  hasBubblewrap,
+  isGrouped,
+  listGroups,
+  notRun,
+} from "@hamlet/sandbox/testing"
 import { type TarEntry, toTarball } from "../../../test/support/fakes/tarball.ts"
 import {
   importOf,
@@ -10,13 +17,6 @@ import {
   openResolver,
   runBundle,
 } from "../../../test/support/open-resolver.ts"
-import {
-  findRuntimeFolder,
-  hasBubblewrap,
-  isGrouped,
-  listGroups,
-  notRun,
-} from "../sandbox/testing/sandbox-testing.ts"
 
 const levels = (["bubblewrap", "deno"] as const).filter(
   (level) => level === "deno" || hasBubblewrap,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { openSandboxes } from "../sandbox/testing/sandbox-testing.ts"
+import { openSandboxes } from "@hamlet/sandbox/testing"
 import { formatterLimits, SandboxedFormatter } from "./sandboxed-formatter.ts"
 
 let open: Awaited<ReturnType<typeof openSandboxes>>

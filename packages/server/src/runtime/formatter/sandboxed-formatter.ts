@@ -1,10 +1,9 @@
 import { availableParallelism } from "node:os"
 import { limits as contractLimits } from "@hamlet/contract"
 import { FairSlots } from "@hamlet/kit"
+import type { Sandboxes, ToolFailure, ToolLimits } from "@hamlet/sandbox"
 import { AppError } from "../../domain/app-error.ts"
 import type { CodeFormatter, CodeStyle, FormatOutcome } from "../../domain/modules/format-code.ts"
-import type { ToolFailure, ToolLimits } from "../sandbox/launch/tool-run.ts"
-import type { Sandboxes } from "../sandbox/sandboxes.ts"
 
 const mebibyte = 1024 ** 2
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import type { WorkerLimits } from "@hamlet/sandbox"
 import { TextNameServer } from "../../../test/mail/support/text-name-server.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { MailRefused } from "../../domain/mail/inbound/mail.ts"
-import type { WorkerLimits } from "../worker-processes/worker-limits.ts"
 import { ProcessMailReader } from "./mail-reader.ts"
 
 let names: TextNameServer

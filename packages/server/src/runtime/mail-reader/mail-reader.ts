@@ -1,5 +1,12 @@
 import { fileURLToPath } from "node:url"
 import { parseJson, toOwnJson, WorkerPool, WorkerPoolError } from "@hamlet/kit"
+import {
+  type WorkerLimits,
+  type WorkerOptions,
+  type WorkerOutcome,
+  WorkerProcessPool,
+  workerDefaults,
+} from "@hamlet/sandbox"
 import { AppError } from "../../domain/app-error.ts"
 import {
   type MailConnection,
@@ -7,9 +14,6 @@ import {
   MailRefused,
   type ReadMail,
 } from "../../domain/mail/inbound/mail.ts"
-import { type WorkerLimits, workerDefaults } from "../worker-processes/worker-limits.ts"
-import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
-import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import type { LookupJob } from "./look-up-sender.ts"
 import { messageLimits } from "./message-limits.ts"
 import type { ReaderRequest, ReaderResponse } from "./reader-messages.ts"

@@ -1,5 +1,5 @@
 // The program of a process that reads messages.
-import { serveRequests } from "../worker-processes/serve-requests.ts"
+import { serveRequests } from "@hamlet/sandbox/worker"
 import { findSender } from "./check-sender.ts"
 import { assertHeader, assertLines, MessageRefused } from "./message-limits.ts"
 import { readMessage } from "./read-message.ts"

@@ -1,5 +1,5 @@
 import type { Backoff } from "@hamlet/kit"
-import { workerDefaults } from "../worker-processes/worker-limits.ts"
+import { workerDefaults } from "@hamlet/sandbox"
 
 /** Delays of a request that did not reach a libSQL server, which may be starting: 50 ms and 250 ms. */
 export const libsqlBackoff: Backoff = { firstMs: 50, factor: 5, delayMsMax: 250, attemptsMax: 3 }

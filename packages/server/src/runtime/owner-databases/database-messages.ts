@@ -1,7 +1,7 @@
 import { isJsonText, toOwnJson } from "@hamlet/kit"
+import type { WorkerOutcome } from "@hamlet/sandbox"
 import type { SentSqlRequest, SqlOutcome, SqlRequest } from "../../domain/owner-databases.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
-import type { WorkerOutcome } from "../worker-processes/worker-process-pool.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process gets when it starts. */

@@ -1,10 +1,9 @@
 import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { parseOwnJson } from "@hamlet/kit"
+import { type WorkerOptions, type WorkerOutcome, WorkerProcessPool } from "@hamlet/sandbox"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
 import type { StorageHome, StorageHomes } from "../../domain/storage-home.ts"
-import { type WorkerOutcome, WorkerProcessPool } from "../worker-processes/worker-process-pool.ts"
-import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import {
   assertIds,

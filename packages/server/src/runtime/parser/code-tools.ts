@@ -1,15 +1,15 @@
 import { fileURLToPath } from "node:url"
 import { parseOwnJson, toOwnJson } from "@hamlet/kit"
+import {
+  noOwner,
+  type WorkerOptions,
+  type WorkerOutcome,
+  WorkerProcessPool,
+  workerDefaults,
+} from "@hamlet/sandbox"
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
 import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
-import { workerDefaults } from "../worker-processes/worker-limits.ts"
-import {
-  noOwner,
-  type WorkerOutcome,
-  WorkerProcessPool,
-} from "../worker-processes/worker-process-pool.ts"
-import type { WorkerOptions } from "../worker-processes/worker-profile.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import type { ParseRequest, ParseResponse, ParseTask } from "./parser-messages.ts"
 

@@ -1,5 +1,5 @@
 // The program of a parser process.
-import { serveRequests } from "../worker-processes/serve-requests.ts"
+import { serveRequests } from "@hamlet/sandbox/worker"
 import type { ParseRequest, ParseResponse } from "./parser-messages.ts"
 import { scanImports } from "./scan-imports.ts"
 import { scanPlaces } from "./scan-places.ts"

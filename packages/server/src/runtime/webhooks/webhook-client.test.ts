@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { openCLibrary, RateLimited } from "@hamlet/kit"
+import { createEgressPolicy, type OwnServer } from "@hamlet/sandbox"
 import type { WebhookRequest } from "../../domain/webhooks/deliveries.ts"
-import type { OwnServer } from "../egress/policy/decide.ts"
-import { createEgressPolicy } from "../egress/policy/policy.ts"
 import { createWebhookClient, type WebhookClientLimits } from "./webhook-client.ts"
 
 type Serve = (socket: Bun.Socket, request: string) => void

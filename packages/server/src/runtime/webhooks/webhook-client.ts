@@ -7,6 +7,15 @@ import {
   writeRequest,
 } from "@hamlet/http1"
 import { currentWork, RateLimited, withinTime } from "@hamlet/kit"
+import {
+  type ConnectRoute,
+  decide,
+  explainUpstreamFailure,
+  parseTarget,
+  Refusal,
+  type RoutePolicy,
+  type Target,
+} from "@hamlet/sandbox"
 import type {
   HeaderPairs,
   ReceiverResponse,
@@ -14,10 +23,6 @@ import type {
   WebhookClient,
   WebhookRequest,
 } from "../../domain/webhooks/deliveries.ts"
-import { explainUpstreamFailure } from "../egress/connect-errors.ts"
-import { type ConnectRoute, decide, type RoutePolicy } from "../egress/policy/decide.ts"
-import { Refusal } from "../egress/policy/refusal.ts"
-import { parseTarget, type Target } from "../egress/policy/target.ts"
 
 export interface WebhookClientOptions {
   readonly policy: RoutePolicy

@@ -1,6 +1,6 @@
 import { keepRecent } from "@hamlet/kit"
+import type { BundleFiles, StoredBundle } from "@hamlet/sandbox"
 import type { Bundle, BundleStore } from "../../domain/modules/lockfiles.ts"
-import type { BundleFiles, StoredBundle } from "../../domain/runs/stored-bundle.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test"
+import { toBundle } from "@hamlet/sandbox/testing"
 import { recording } from "../../../test/plans/recording-database.ts"
 import {
   describeEachDatabase,
@@ -6,7 +7,6 @@ import {
   type TestDatabase,
 } from "../../../test/support/databases.ts"
 import { withClock } from "../../../test/support/fakes/clocked-database.ts"
-import { toBundle } from "../../runtime/sandbox/testing/to-bundle.ts"
 import type { WrittenPackage } from "../../domain/modules/imports/text-packages.ts"
 import type {
   Bundle,

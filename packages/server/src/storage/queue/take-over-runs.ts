@@ -1,6 +1,6 @@
+import { cancelledError } from "@hamlet/sandbox"
 import type { EndedRun, TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
-import { type RunError } from "../../domain/runs/runs.ts"
-import { cancelledError } from "../../domain/runs/runner.ts"
+import type { RunError } from "../../domain/runs/runs.ts"
 import {
   claimsTable,
   hasOpenClaims,

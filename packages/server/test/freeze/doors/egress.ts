@@ -1,4 +1,4 @@
-import type { ReadSocketRequest } from "../../../src/runtime/egress/sockets/socket-request.ts"
+import type { ReadSocketRequest } from "@hamlet/sandbox"
 import type { Door } from "../door.ts"
 
 /** How long a val floods a socket of its listener. */

@@ -1,4 +1,4 @@
-import { parseGuestMessage } from "../../../src/runtime/sandbox/control/guest-message.ts"
+import { parseGuestMessage } from "@hamlet/sandbox"
 import type { Door } from "../door.ts"
 import { smallValues } from "../worst-values.ts"
 

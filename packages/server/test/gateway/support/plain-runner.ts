@@ -4,20 +4,20 @@ import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { noMask } from "@hamlet/kit"
-import type {
-  CallOutcome,
-  HttpOutcome,
-  Program,
-  RunListener,
-  Runner,
-  RunSlot,
-  SlotRequest,
-  SocketOutcome,
-  Stopped,
-} from "../../../src/domain/runs/runner.ts"
-import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
+import {
+  type CallOutcome,
+  GuestClient,
+  type HttpOutcome,
+  type Program,
+  type RunListener,
+  type Runner,
+  type RunSlot,
+  type SlotRequest,
+  type SocketOutcome,
+  type Stopped,
+} from "@hamlet/sandbox"
+import { readResponseText } from "@hamlet/sandbox/testing"
 import { idleStatus } from "../../support/fakes/idle-status.ts"
-import { readResponseText } from "../../../src/runtime/sandbox/testing/val-response.ts"
 
 /** What a val does with a request; the path is the one that the client asked for. */
 export type PlainVal = (request: Request, path: string) => Response | Promise<Response>

@@ -1,6 +1,6 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { resolveMapped } from "@hamlet/contract/import-map"
-import { toBundle } from "../../../src/runtime/sandbox/testing/to-bundle.ts"
+import { toBundle } from "@hamlet/sandbox/testing"
 import { toTextKey } from "../../../src/domain/modules/imports/config-keys.ts"
 import { findImplicit } from "../../../src/domain/modules/imports/text-packages.ts"
 import type {

@@ -1,6 +1,5 @@
 import type { HeaderList } from "@hamlet/http1"
 import { isJsonText, noMask } from "@hamlet/kit"
-import { AppError } from "../../../src/domain/app-error.ts"
 import {
   type CallArgs,
   type CallOutcome,
@@ -15,9 +14,10 @@ import {
   type SlotRequest,
   type SocketOutcome,
   type Stopped,
-} from "../../../src/domain/runs/runner.ts"
+} from "@hamlet/sandbox"
+import { toValResponse } from "@hamlet/sandbox/testing"
+import { AppError } from "../../../src/domain/app-error.ts"
 import { idleStatus } from "./idle-status.ts"
-import { toValResponse } from "../../../src/runtime/sandbox/testing/val-response.ts"
 
 type Exported = ((...args: unknown[]) => unknown) | undefined
 

@@ -1,5 +1,5 @@
 import { Histogram } from "@hamlet/kit"
-import type { RunnerStatus } from "../../../src/domain/runs/runner.ts"
+import type { RunnerStatus } from "@hamlet/sandbox"
 
 /** How things stand with a runner that starts no processes. */
 export const idleStatus: RunnerStatus = {

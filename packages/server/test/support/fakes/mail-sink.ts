@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net"
-import { SMTPServer } from "smtp-server"
 import type { Certificate } from "@hamlet/kit/testing"
+import { SMTPServer } from "smtp-server"
 
 /** A message that the sink has accepted. */
 export interface SunkMessage {

@@ -1,8 +1,8 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { dependsOnPath } from "@hamlet/contract/import-map"
+import { toModuleType } from "@hamlet/sandbox"
 import { isModulePath } from "../graph/version-files.ts"
 import type { LockedImport, Lockfile, Resolution } from "../lockfiles.ts"
-import { toModuleType } from "../program-module.ts"
 import { toTextKey } from "./config-keys.ts"
 import type { ListPackages } from "./text-packages.ts"
 

@@ -1,8 +1,8 @@
 import { type CompilerSettings, toPragma } from "@hamlet/contract/compiler-settings"
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { listTargets, resolveMapped } from "@hamlet/contract/import-map"
+import { toModuleType } from "@hamlet/sandbox"
 import { type ImportHosts, isTownAddress } from "../import-address.ts"
-import { toModuleType } from "../program-module.ts"
 import { isRemoteImport } from "../remote-imports.ts"
 import type { WrittenImport } from "./written-imports.ts"
 

@@ -1,9 +1,9 @@
 import { limits } from "@hamlet/contract"
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import type { HeaderList } from "@hamlet/http1"
+import type { CallArgs } from "@hamlet/sandbox"
 import { isReservedHeader } from "../../../shared/headers/reserved-headers.ts"
 import { AppError } from "../../app-error.ts"
-import type { CallArgs } from "../runner.ts"
 import type { RequestInput, RunRequest } from "../runs.ts"
 
 /** What a replay does differently. */

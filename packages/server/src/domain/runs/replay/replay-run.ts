@@ -1,4 +1,5 @@
 import type { HeaderList } from "@hamlet/http1"
+import type { CallArgs, Client, SlotRequest } from "@hamlet/sandbox"
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
 import type { StartedFiles } from "../../files/started-files.ts"
@@ -14,7 +15,6 @@ import {
   toRecordedArgs,
 } from "../execute-run.ts"
 import { readCallArgs } from "../run-arguments.ts"
-import type { CallArgs, Client, SlotRequest } from "../runner.ts"
 import {
   isRequestInput,
   type RequestInput,

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import type { ToolPaths } from "../../sandbox/profiles/tool-profile.ts"
+import type { ToolPaths } from "@hamlet/sandbox"
 import type { DenoSetup } from "./deno-info.ts"
 import { joinResponse, type ResolveRequest } from "./tool-messages.ts"
 

@@ -1,4 +1,5 @@
 import { keepRecent, toOwnJson } from "@hamlet/kit"
+import type { WorkerOptions } from "@hamlet/sandbox"
 import { AppError } from "../../../domain/app-error.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
 import type { StorageHome, StorageHomes } from "../../../domain/storage-home.ts"
@@ -13,7 +14,6 @@ import {
   type LibsqlServer,
   LibsqlUnavailable,
 } from "../../../shared/libsql/libsql-server.ts"
-import type { WorkerOptions } from "../../worker-processes/worker-profile.ts"
 import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
 import { assertIds, endingOutcome } from "../database-messages.ts"
 import {

@@ -1,7 +1,7 @@
 // The program of a database process. It keeps the databases open that were used last.
 import { existsSync, mkdirSync } from "node:fs"
 import { keepRecent } from "@hamlet/kit"
-import { serveRequests } from "../../worker-processes/serve-requests.ts"
+import { serveRequests } from "@hamlet/sandbox/worker"
 import { statementLimits } from "../database-limits.ts"
 import type {
   DatabaseProcessSettings,

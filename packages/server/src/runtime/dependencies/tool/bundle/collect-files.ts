@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import type { FileList } from "../../../sandbox/packages/file-archive.ts"
+import type { FileList } from "@hamlet/sandbox"
 import type { ToolResolveLimits } from "../tool-messages.ts"
 import { installFolder } from "./bundle-plugin.ts"
 import { findPackageRoot } from "./entry-failures.ts"

@@ -2,9 +2,9 @@
 // into batches for the server to send, and the responses into results.
 
 import { keepRecent } from "@hamlet/kit"
+import { serveRequests } from "@hamlet/sandbox/worker"
 import type { SqlOutcome, SqlRequest } from "../../../../domain/owner-databases.ts"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
-import { serveRequests } from "../../../worker-processes/serve-requests.ts"
 import { statementLimits } from "../../database-limits.ts"
 import {
   knownLimits,

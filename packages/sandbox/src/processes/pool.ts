@@ -1,0 +1,248 @@
+import { detachWork, FairQueue, Refused } from "@hamlet/kit"
+import type { SavedText } from "../program/retirement.ts"
+import type { Sandbox } from "../sandboxes/sandbox.ts"
+import type { RunnerLimits } from "./runner-limits.ts"
+
+/** Where the processes of a pool come from. */
+export interface PoolSource {
+  /** `isAwaited`: a run waits for it, so it starts with normal priority and without warming up. */
+  launch(isAwaited: boolean): Promise<Sandbox>
+  /** Gives normal priority to the processes that are starting: a run waits for one. */
+  hurry(): void
+  /**
+   * Called when processes cannot be started, again when the reason changes, and with undefined when
+   * they can be started again.
+   */
+  onAvailability(problem: string | undefined): void
+}
+
+/** Where the processes of vals come from. */
+export interface SandboxSource extends PoolSource {
+  /** The isolation level in force. */
+  isolation(): string
+  /** Transpiles texts that were saved. */
+  transpile?(ownerId: string, texts: readonly SavedText[]): void
+}
+
+/** How many processes were taken is counted in steps, for as long as the window. */
+const demandWindowMs = 300_000
+const demandStepMs = 5_000
+const retryMs = 1_000
+const refillDelayMs = 25
+/** The least time between two reports of different reasons why processes cannot be started. */
+const reportMs = 60_000
+
+/**
+ * Processes that are started before a run needs them: the first run of a val finds a warm one. The
+ * pool keeps as many as were taken in the busiest step of the window, so that the second burst of
+ * the same size finds all processes ready. After quiet minutes it keeps fewer.
+ */
+export class Pool {
+  readonly #source: PoolSource
+  readonly #limits: RunnerLimits
+  readonly #hasRoom: () => boolean
+  #ready: Sandbox[] = []
+  readonly #queue: FairQueue<undefined, Sandbox>
+  #launching = 0
+  /** Taken, but not yet bound to a program: until then nothing else counts them. */
+  #unbound = 0
+  #taken: { readonly atMs: number; count: number }[] = []
+  #retryAtMs = 0
+  #problem: string | undefined
+  #reportAtMs = 0
+  #isStopped = false
+  #refilling: Timer | undefined
+
+  /** `hasRoom`: whether the budget of the server has room for one more process. */
+  constructor(source: PoolSource, limits: RunnerLimits, hasRoom: () => boolean) {
+    this.#source = source
+    this.#limits = limits
+    this.#hasRoom = hasRoom
+    const { waitMsMax } = limits
+    this.#queue = new FairQueue({ waitMsMax }, ({ reject }) =>
+      reject(overloaded("no process became free for it in time")),
+    )
+  }
+
+  /** Processes that are starting, ready, or taken and not yet bound. */
+  get size(): number {
+    return this.#ready.length + this.#launching + this.#unbound
+  }
+
+  get ready(): number {
+    return this.#ready.length
+  }
+
+  /** Why no process can be started, if none can. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  /** Whether a run of another account waits for a process. */
+  isAwaitedBeside(accountId: string): boolean {
+    return this.#queue.keys.some((key) => key !== accountId)
+  }
+
+  /**
+   * A warm process. It belongs to the caller and never comes back. The caller calls `noteBound` when
+   * the process has a program, or has ended.
+   */
+  async take(accountId: string): Promise<Sandbox> {
+    if (this.#isStopped) throw overloaded("the server is stopping")
+    this.#noteTaken()
+    // The oldest: a guest that has waited has prepared for packages meanwhile.
+    const sandbox = this.#ready.shift()
+    if (sandbox) {
+      this.#unbound++
+      this.#refillSoon()
+      return sandbox
+    }
+    const waiter = this.#queue.add(accountId, undefined)
+    if (!waiter) throw overloaded("too many runs wait for a process")
+    this.#source.hurry()
+    this.refill()
+    return await waiter.promise
+  }
+
+  noteBound(): void {
+    this.#unbound--
+  }
+
+  /** The last process went to a val that only burns CPU: it does not count as demand. */
+  uncountLastTake(): void {
+    const last = this.#taken.at(-1)
+    if (last && last.count > 0) last.count--
+  }
+
+  /** Starts the missing processes, a few at a time: more would slow down each other. */
+  refill(): void {
+    const missing = () =>
+      Math.max(
+        this.#countMissingTrial(),
+        this.#queue.size + this.#target() - this.#ready.length - this.#launching,
+      )
+    while (
+      !this.#isStopped &&
+      this.#launching < this.#limits.launchesMax &&
+      missing() > 0 &&
+      performance.now() >= this.#retryAtMs
+    ) {
+      if (!this.#hasRoom()) return
+      this.#launching++
+      // Whatever asks for it first: the process and its sockets serve others too.
+      void detachWork(() => this.#launch())
+    }
+  }
+
+  /** After a failure, one process is started to see if it works again, even if none is needed. */
+  #countMissingTrial(): number {
+    return this.#problem !== undefined && this.#launching === 0 ? 1 : 0
+  }
+
+  /** Later, because starting a process takes more CPU than the first response of a val. */
+  #refillSoon(): void {
+    this.#refilling ??= setTimeout(() => {
+      this.#refilling = undefined
+      this.refill()
+    }, refillDelayMs)
+  }
+
+  /** Ends processes that are not needed any more. */
+  sweep(nowMs: number): void {
+    this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
+    if (this.#ready.length > this.#target()) void this.#ready.pop()?.stop()
+    this.refill()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#refilling)
+    for (const { reject } of this.#queue.clear()) reject(overloaded("the server is stopping"))
+    await Promise.all(this.#ready.splice(0).map((sandbox) => sandbox.stop()))
+  }
+
+  async #launch(): Promise<void> {
+    try {
+      const sandbox = await this.#source.launch(this.#queue.size > 0)
+      this.#launching--
+      this.#noteAvailability(undefined)
+      this.#offer(sandbox)
+    } catch (error) {
+      this.#launching--
+      if (this.#isStopped) return
+      // With a pause: without one, a broken machine would do nothing else.
+      this.#retryAtMs = performance.now() + retryMs
+      this.#noteAvailability(error instanceof Error ? error.message : String(error))
+      if (this.#launching === 0) this.#rejectAll(error)
+      return
+    }
+    this.refill()
+  }
+
+  #noteAvailability(problem: string | undefined): void {
+    const [before, nowMs] = [this.#problem, performance.now()]
+    this.#problem = problem
+    // Concurrent attempts may fail for different reasons, which alternate.
+    if (
+      problem === before ||
+      (problem !== undefined && before !== undefined && nowMs < this.#reportAtMs)
+    )
+      return
+    this.#reportAtMs = nowMs + reportMs
+    this.#source.onAvailability(problem)
+  }
+
+  #offer(sandbox: Sandbox): void {
+    if (this.#isStopped) {
+      void sandbox.stop()
+      return
+    }
+    const waiter = this.#queue.next()
+    if (waiter) {
+      this.#unbound++
+      waiter.resolve(sandbox)
+      return
+    }
+    this.#ready.push(sandbox)
+    void sandbox.exited.then(() => {
+      const index = this.#ready.indexOf(sandbox)
+      if (index === -1) return
+      this.#ready.splice(index, 1)
+      this.refill()
+    })
+  }
+
+  #rejectAll(cause: unknown): void {
+    for (const { reject } of this.#queue.clear())
+      reject(
+        new Refused(
+          "sandbox_unavailable",
+          "Cannot run the val: no process can be started for it at the moment",
+          { cause },
+        ),
+      )
+  }
+
+  #noteTaken(): void {
+    const nowMs = performance.now()
+    const last = this.#taken.at(-1)
+    if (last && nowMs - last.atMs < demandStepMs) last.count++
+    else this.#taken.push({ atMs: nowMs, count: 1 })
+  }
+
+  #target(): number {
+    const { readyMin, readyMax } = this.#limits
+    return Math.min(
+      readyMax,
+      this.#taken.reduce((most, { count }) => Math.max(most, count), readyMin),
+    )
+  }
+}
+
+function overloaded(reason: string): Refused {
+  return new Refused("overloaded", `Cannot run the val: ${reason}`)
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { toOwnJson } from "@hamlet/kit"
+import type { ProgramModule } from "../program/program-module.ts"
+
+/**
+ * Writes modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
+ * without a network. Deno does not document the layout of the cache: its version is pinned, and a
+ * test imports a module from here.
+ */
+export function writeModules(denoDir: string, modules: readonly ProgramModule[]): void {
+  for (const module of modules) {
+    const { path, folder, text } = toCacheFile(denoDir, module)
+    if (!existsSync(folder)) mkdirSync(folder, folderMode)
+    writeFileSync(path, text, fileMode)
+  }
+}
+
+/** Writes a module without blocking, if no run waits for it. */
+export async function writeModuleLater(denoDir: string, module: ProgramModule): Promise<void> {
+  const { path, folder, text } = toCacheFile(denoDir, module)
+  await mkdir(folder, folderMode)
+  await writeFile(path, text, fileMode)
+}
+
+const contentTypes: Readonly<Record<NonNullable<ProgramModule["type"]>, string>> = {
+  tsx: "text/tsx",
+  ts: "text/typescript",
+  jsx: "text/jsx",
+  js: "text/javascript",
+  json: "application/json",
+  text: "text/plain",
+}
+
+const folderMode = { recursive: true, mode: 0o755 } as const
+const fileMode = { mode: 0o644 } as const
+
+function toCacheFile(
+  denoDir: string,
+  { url, code, type = "tsx", location }: ProgramModule,
+): { readonly path: string; readonly folder: string; readonly text: string } {
+  const path = join(denoDir, "remote", toCachePath(url))
+  const headers = location === undefined ? { "content-type": contentTypes[type] } : { location }
+  const metadata = toOwnJson({ headers, url, time: 1 })
+  return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
+}
+
+/** Host names become folder names, so only valid host names are accepted. */
+const hostPattern = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/
+
+/** The path of a module in each of Deno's caches. */
+export function toCachePath(text: string): string {
+  const url = URL.parse(text)
+  const scheme = url?.protocol.slice(0, -1)
+  if (!url || (scheme !== "http" && scheme !== "https") || !hostPattern.test(url.hostname))
+    throw new Error(`Cannot put module "${text}" into the cache: it has no HTTP address`)
+  const host = url.port === "" ? url.hostname : `${url.hostname}_PORT${url.port}`
+  return join(
+    scheme,
+    host,
+    createHash("sha256")
+      .update(url.pathname + url.search)
+      .digest("hex"),
+  )
+}

@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto"
+import type { BundleFiles, BundleScript, StoredBundle } from "../../program/stored-bundle.ts"
+
+/** A bundle that a test has made. */
+export interface MadeBundle extends BundleScript {
+  readonly hash: string
+  readonly files: BundleFiles | null
+  readonly types: null
+}
+
+/** A bundle as the guest takes it. */
+export function toBundle(packages: readonly string[]): MadeBundle {
+  const text = `const once = (make) => { let made; return () => (made ??= make()) }
+module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
+  const code = new TextEncoder().encode(text)
+  const hash = createHash("sha256").update(code).digest("hex")
+  return { hash, code, cache: null, files: null, types: null }
+}
+
+/** A bundle that is in memory, as if it were stored. */
+export function toStored({ hash, code, cache, files }: MadeBundle): StoredBundle {
+  const bytes = code.length + (cache?.length ?? 0)
+  return { hash, bytes, files, read: async () => ({ code, cache }) }
+}
