@@ -28,16 +28,14 @@
  * ```
  */
 
-export { type PartReader, toStream } from "./byte-queue.ts"
+export { type PartReader, toStream } from "./connections/byte-queue.ts"
 export {
   BadRequest,
   ClientConnection,
   ClientGone,
   type ClientRequest,
-} from "./client-connection.ts"
-export { ConnectionPool } from "./connection-pool.ts"
-export type { HeaderList } from "./header-lines.ts"
-export { isHopByHopHeader, parseConnectionNames } from "./hop-by-hop-headers.ts"
+} from "./connections/client-connection.ts"
+export { ConnectionPool } from "./connections/connection-pool.ts"
 export {
   type Destination,
   type Exchange,
@@ -45,15 +43,17 @@ export {
   Http1Connection,
   Http1Failure,
   type ReceivedResponse,
-} from "./http1-connection.ts"
+} from "./connections/http1-connection.ts"
 export { http1Limits, type PoolLimits } from "./http1-limits.ts"
-export { toKnownMethod } from "./known-method.ts"
-export { parseRequestHead, type RequestHead } from "./request-head.ts"
-export type { ResponseHead } from "./response-reader.ts"
+export type { HeaderList } from "./messages/header-lines.ts"
+export { isHopByHopHeader, parseConnectionNames } from "./messages/hop-by-hop-headers.ts"
+export { toKnownMethod } from "./messages/known-method.ts"
+export { parseRequestHead, type RequestHead } from "./messages/request-head.ts"
+export type { ResponseHead } from "./messages/response-reader.ts"
 export {
   isProperHeader,
   isRepeatable,
   upgradeLines,
   type WrittenRequest,
   writeRequest,
-} from "./write-request.ts"
+} from "./messages/write-request.ts"

@@ -1,9 +1,9 @@
+import { type ReadStep, readAll } from "../connections/paced-reader.ts"
+import type { Http1Limits } from "../http1-limits.ts"
 import { ChunkDecoder } from "./chunk-decoder.ts"
 import { HeadBuffer } from "./head-buffer.ts"
 import type { HeaderList } from "./header-lines.ts"
 import { endOfValue, isLineEnd, parseHeaderLines } from "./header-lines.ts"
-import type { Http1Limits } from "./http1-limits.ts"
-import { type ReadStep, readAll } from "./paced-reader.ts"
 
 /** The head of a response, and the framing of its body. */
 export interface ResponseHead {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
-import { ChunkDecoder } from "./chunk-decoder.ts"
-import { http1Limits } from "./http1-limits.ts"
+import { http1Limits } from "../http1-limits.ts"
+import { ChunkDecoder } from "../messages/chunk-decoder.ts"
 import { PacedReader } from "./paced-reader.ts"
 
 const chunks = 100_000

@@ -1,11 +1,11 @@
+import type { PoolLimits } from "../http1-limits.ts"
+import type { ResponseOptions } from "../messages/response-reader.ts"
 import {
   type ConnectionOwner,
   type Destination,
   Http1Connection,
   type Http1Failure,
 } from "./http1-connection.ts"
-import type { PoolLimits } from "./http1-limits.ts"
-import type { ResponseOptions } from "./response-reader.ts"
 
 /** The connections of one client: those with a request, and idle ones that can be used again. */
 export class ConnectionPool implements ConnectionOwner {

@@ -1,10 +1,14 @@
+import type { PoolLimits } from "../http1-limits.ts"
+import type { ResponseHead } from "../messages/response-reader.ts"
+import {
+  type ResponseOptions,
+  ResponseReader,
+  type ResponseSink,
+} from "../messages/response-reader.ts"
+import type { WrittenRequest } from "../messages/write-request.ts"
 import { ByteQueue, type PartReader } from "./byte-queue.ts"
-import type { PoolLimits } from "./http1-limits.ts"
 import { PacedReader } from "./paced-reader.ts"
-import type { ResponseHead } from "./response-reader.ts"
-import { type ResponseOptions, ResponseReader, type ResponseSink } from "./response-reader.ts"
 import { SocketWriter } from "./socket-writer.ts"
-import type { WrittenRequest } from "./write-request.ts"
 
 /** A response, as it arrives. */
 export interface ReceivedResponse {

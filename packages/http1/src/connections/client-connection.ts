@@ -1,9 +1,9 @@
+import type { Http1Limits } from "../http1-limits.ts"
+import { ChunkDecoder, type Decoded } from "../messages/chunk-decoder.ts"
+import { HeadBuffer } from "../messages/head-buffer.ts"
+import { parseRequestHead, type RequestHead } from "../messages/request-head.ts"
 import { ByteQueue } from "./byte-queue.ts"
-import { ChunkDecoder, type Decoded } from "./chunk-decoder.ts"
-import { HeadBuffer } from "./head-buffer.ts"
-import type { Http1Limits } from "./http1-limits.ts"
 import { PacedReader, type ReadStep, readAll } from "./paced-reader.ts"
-import { parseRequestHead, type RequestHead } from "./request-head.ts"
 import { SocketWriter } from "./socket-writer.ts"
 
 /** Limits of a connection from a client. */

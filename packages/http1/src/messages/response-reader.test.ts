@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { http1Limits } from "./http1-limits.ts"
+import { http1Limits } from "../http1-limits.ts"
 import type { ResponseHead } from "./response-reader.ts"
 import { ResponseReader, type ResponseSink } from "./response-reader.ts"
 

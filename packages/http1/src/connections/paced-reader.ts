@@ -1,6 +1,6 @@
 import { createTimeSlice, TokenBucket } from "@hamlet/kit"
+import type { Http1Limits } from "../http1-limits.ts"
 import type { ByteSource } from "./byte-queue.ts"
-import type { Http1Limits } from "./http1-limits.ts"
 
 /** What a step of a reader has left, and how many of the bytes that it has read were framing. */
 export interface ReadStep {

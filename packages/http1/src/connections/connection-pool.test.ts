@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
+import { http1Limits } from "../http1-limits.ts"
+import { toResponse, UpstreamServer } from "../testing/upstream-server.ts"
 import { ConnectionPool } from "./connection-pool.ts"
 import { type Destination, Http1Connection } from "./http1-connection.ts"
-import { http1Limits } from "./http1-limits.ts"
-import { toResponse, UpstreamServer } from "./testing/upstream-server.ts"
 
 const limits = { ...http1Limits, bufferedBytesMax: 65_536, pooledMax: 64, pooledMsMax: 15_000 }
 

@@ -1,4 +1,4 @@
-import type { Http1Limits } from "./http1-limits.ts"
+import type { Http1Limits } from "../http1-limits.ts"
 
 /** The result of decoding a part of a body. */
 export interface Decoded {
