@@ -1,4 +1,4 @@
-import type { SearchIndex, SearchText } from "../search/search-index.ts"
+import type { SearchIndex } from "../search/search-index.ts"
 import type { Ddl } from "./ddl.ts"
 import type { Statement, Statements } from "./sql.ts"
 
@@ -31,7 +31,7 @@ export interface Dialect extends Ddl {
   tableOf(rows: readonly object[], columns: TableColumns): Statement
   /** Whether a column is one of these ids. */
   isAnyId(column: string, ids: readonly string[]): Statement
-  /** How concurrent lookups and saves are gathered into one statement, where round trips cost time. */
+  /** How concurrent lookups are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**
    * Makes transactions that resolve or take the same name run one after the other. Empty where
@@ -98,33 +98,7 @@ export interface NewPartition {
 /** The columns of a table of objects. */
 export type TableColumns = Readonly<Record<string, "id" | "integer" | "time" | "text">>
 
-/** New code of a val. */
-export interface CodeSave {
-  readonly valId: string
-  readonly ownerId: string
-  readonly version: number
-  readonly savedAt: number
-  readonly code: string
-  readonly searchText: SearchText
-  /** What the val must still be. */
-  readonly before: {
-    readonly name: string
-    readonly privacy: string
-    readonly description: string | null
-    readonly version: number
-    readonly versionLast: number
-  }
-  /** The file that the code is of. */
-  readonly entry: { readonly path: string; readonly fileId: string; readonly type: string }
-  readonly readmeSince: number | undefined
-}
-
 /** Statements about many keys. */
 export interface Gather {
   isAnyBytes(column: string, keys: readonly Uint8Array[]): Statement
-  /**
-   * Writes the next version and the search text of each val, unless another transaction has locked or
-   * changed it. Returns the `id` of each val that was saved.
-   */
-  saveCode(saves: readonly CodeSave[]): Statement
 }

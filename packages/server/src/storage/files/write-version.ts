@@ -87,8 +87,7 @@ export function countBytes(changed: readonly Pick<ChangedFile, "text">[]): numbe
 
 /**
  * Writes the next version of a branch. Every save of a val that exists ends here, through `/v1` or
- * `/v2`, except new code alone (`vals/changes/code-saves.ts`). The row of the val must be locked, so
- * that no two saves get the same number.
+ * `/v2`. The row of the val must be locked, so that no two saves get the same number.
  */
 export function* writeVersion(
   dialect: Dialect,

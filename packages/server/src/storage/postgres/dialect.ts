@@ -2,7 +2,6 @@ import { repeatText, replaceEach } from "@hamlet/kit"
 import { postgresDdl } from "../database/ddl.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
-import { saveCode } from "./code-saves.ts"
 import { postgresRunPartitions } from "./run-partitions.ts"
 import { postgresSearchIndex } from "./search/search-index.ts"
 
@@ -70,7 +69,6 @@ export const postgresDialect: Dialect = {
   gather: {
     isAnyBytes: (column, keys) =>
       sql`${raw(column)} = any(${`{${keys.map((key) => `"\\\\x${Buffer.from(key).toString("hex")}"`).join(",")}}`}::bytea[])`,
-    saveCode: (saves) => saveCode(saves, tableOf),
   },
   lockName: (name) => [sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`],
   explain: (statement) => sql`explain (format json) ${statement}`,

@@ -40,7 +40,7 @@ export interface LinkLocks {
 }
 
 /** Where transactions run one at a time. */
-export const allLocked: LinkLocks = { has: () => true }
+const allLocked: LinkLocks = { has: () => true }
 
 const limits = {
   /**

@@ -42,7 +42,6 @@ import {
 import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./changes/change-val.ts"
 import { type ChangeableRow, selectChangeable, toChangeable } from "./changes/changeable-vals.ts"
-import { createCodeSaves } from "./changes/code-saves.ts"
 import { indexBacklog } from "./index-backlog.ts"
 import { type CopiedFiles, insertVal } from "./insert-val.ts"
 import { listRanked } from "./ranked-vals.ts"
@@ -70,7 +69,6 @@ const limits = {
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
-  const codeSaves = createCodeSaves(db)
   return {
     findById: createFind(db, byId),
     findByFile: createFind(db, byFile),
@@ -109,11 +107,8 @@ export function createValStore(db: Database): ValStore {
       const depth = findCallDepth()
       return writeLinksOnce(db, toTurn(val), () => createEmpty(db.dialect, val, at, depth))
     },
-    async change(id, change, assert, at) {
+    change(id, change, assert, at) {
       const depth = findCallDepth()
-      // If it can be written together with others.
-      const saved = await codeSaves.save(id, change, assert, at, depth)
-      if (saved) return saved
       return writeLinksOnce(db, id, () => changeById(db.dialect, id, change, assert, at, depth))
     },
     createOrChange(val, change, assert, at) {

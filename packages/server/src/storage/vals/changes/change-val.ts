@@ -71,8 +71,8 @@ interface PlannedChange {
 }
 
 /** What a change makes of a val. */
-export function planChange(
-  { val: before, main }: Pick<ChangeableVal, "val" | "main">,
+function planChange(
+  { val: before, main }: ChangeableVal,
   change: ValChange,
   at: number,
 ): PlannedChange {
@@ -254,7 +254,7 @@ export function writeSearchText(dialect: Dialect, val: Val): LastStep {
 }
 
 /** The search text of a val itself. */
-export function toSearchText(val: Val): SearchText {
+function toSearchText(val: Val): SearchText {
   const { id, privacy, name, code, readme, description, file } = val
   const codePath = toSearchedPath(file.path)
   return {

@@ -16,8 +16,6 @@ interface ChangeFlags {
   readonly hasLockfile: boolean
   /** Whether the version may have a configuration. */
   readonly hasConfig: boolean
-  /** Whether its entry file imports vals, which may not exist yet. */
-  readonly hasImports: boolean
   /** Whether its owner has webhooks, which may want an event. */
   readonly hasWebhooks: boolean
 }
@@ -36,14 +34,13 @@ export const selectChangeable = sql`
   select ${valColumns}, ${mainColumns}, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies,
     exists (select 1 from locks l where l.branch_id = b.id and l.version = b.version) as has_lockfile,
     ((b.file_count > 1 or n.entry_path is null) and exists (select 1 from states s where s.branch_id = b.id and s.path in (${configPaths[0]}, ${configPaths[1]}))) as has_config,
-    exists (select 1 from imports i where i.branch_id = b.id and i.path = n.entry_path and i.since = n.entry_since) as has_imports,
     exists (select 1 from webhooks w where w.owner_id = v.owner_id and w.status = 'active') as has_webhooks
   from vals v ${withCurrentVersion}`
 
 /** Converts a row. */
 export function toChangeable(row: ChangeableRow): ChangeableVal {
-  const { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks } = row
-  const flags = { hasDependencies, hasLockfile, hasConfig, hasImports, hasWebhooks }
+  const { hasDependencies, hasLockfile, hasConfig, hasWebhooks } = row
+  const flags = { hasDependencies, hasLockfile, hasConfig, hasWebhooks }
   return { val: toVal(row), main: toMainBranch(row), ...flags }
 }
 
