@@ -317,6 +317,51 @@ function defineExisting(suite: ApiSuite): void {
     ).toBe("unchanged")
   })
 
+  test("without files gets all versions, in one new file", async () => {
+    const ada = await suite.addUser()
+    const body = { name: "hello", privacy: "public" }
+    const { json } = expectStatus(await suite.call("POST", "/v2/vals", { as: ada, body }), 201)
+    const imported = { name: "hello", versions: [...versions, third] }
+    expect(await importOne(suite, ada, imported, { ifExists: "version" })).toMatchObject({
+      status: "updated",
+      version: 3,
+    })
+    const stored = await listVersions(suite, ada, json.id)
+    expect(stored.map(({ version, code }) => [version, code])).toEqual([
+      [0, ""],
+      [1, "1"],
+      [2, "2"],
+      [3, "3"],
+    ])
+    const files = await suite.call("GET", `/v2/vals/${json.id}/files?path=&recursive=true`)
+    expect(expectStatus(files, 200).json.data).toMatchObject([{ path: "main.tsx", version: 3 }])
+    const { db } = suite.database
+    const branches = await db.read`select file_count, bytes from branches where id = ${json.id}`
+    expect(branches).toEqual([{ fileCount: 1, bytes: 3 }])
+  })
+
+  test("with a directory at the path of its code gets no version", async () => {
+    const ada = await suite.addUser()
+    const body = { name: "hello", privacy: "public" }
+    const { json } = expectStatus(await suite.call("POST", "/v2/vals", { as: ada, body }), 201)
+    const files = `/v2/vals/${json.id}/files?path=main.tsx`
+    const directory = { type: "directory", content: null }
+    expectStatus(await suite.call("POST", files, { as: ada, body: directory }), 201)
+    const [fifth, sixth] = [
+      { version: 5, code: "5" },
+      { version: 6, code: "6" },
+    ]
+    for (const sent of [[fifth], [fifth, sixth]]) {
+      const vals = [{ name: "hello", versions: sent }]
+      const answer = await suite.call("POST", path, {
+        as: ada,
+        body: { vals, ifExists: "version" },
+      })
+      expect(refusalOf(answer)).toEqual([409, "file_exists"])
+    }
+    expect((await listVersions(suite, ada, json.id)).map(({ version }) => version)).toEqual([0, 1])
+  })
+
   test("with a different history gets the last code as its next version", async () => {
     const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)

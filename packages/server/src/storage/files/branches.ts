@@ -9,26 +9,19 @@ import {
   type NewBranch,
   tooManyBranches,
 } from "../../domain/files/branches.ts"
-import { createTree, type FileType } from "../../domain/files/tree.ts"
+import { createTree } from "../../domain/files/tree.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { takeOverLockfile } from "../modules/lockfiles.ts"
 import { lockVals } from "../references/row-locks.ts"
-import { type CopiedFile, copySchedules } from "../schedules/file-schedules.ts"
+import { copySchedules, type ScheduleCopy } from "../schedules/file-schedules.ts"
 import { isJoinedId } from "../vals/val-rows.ts"
 import { readVal } from "../vals/vals.ts"
 import { readPaths } from "./branch-rows.ts"
-import {
-  type CopiedState,
-  copyStates,
-  insertFiles,
-  insertVersions,
-  type StateKey,
-} from "./write-version.ts"
+import { type CopiedFile, insertBranch, writeVersion } from "./write-version.ts"
 
 export type BranchRow = Branch & { readonly versionLast: number }
 
@@ -92,18 +85,23 @@ function* createBranch(
   const source = yield* findBranch(dialect, valId, sourceId)
   if (!source) throw branchNotFound(sourceId)
   const { files, entry, intervals } = yield* planCopy(source, id)
-  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, forked_from_id, forked_from_version, created_at, updated_at, file_count, bytes)
-    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${entry?.type ?? null}, ${source.id}, ${source.version}, ${at}, ${at},
-      ${files.filter(({ type }) => type !== "directory").length}, ${files.reduce((sum, { same }) => sum + same.bytes, 0)})`
+  yield insertBranch({ id, valId, name, createdAt: at, parent: source })
   yield sql`update vals set branch_count = ${names.length + 1} where id = ${valId}`
-  yield* insertFiles(id, files)
-  const readmeSince = files.some(({ path }) => path === readmePath) ? 0 : undefined
-  const first = { version: 0, createdAt: at, entry, readmeSince, changed: [], packages: undefined }
-  yield* insertVersions(dialect, { ...val, id }, [first], at)
-  yield* copyStates(dialect, { from: source.id, to: id }, files)
+  const first = {
+    version: 0,
+    createdAt: at,
+    copyOf: source.id,
+    entry: entry && { path: entry.path, since: 0 },
+    entryType: entry?.type ?? null,
+    readmeSince: files.some(({ path }) => path === readmePath) ? 0 : undefined,
+    changed: files,
+    added: files,
+    ended: [],
+    fileCount: files.filter(({ type }) => type !== "directory").length,
+    packages: { of: source.version },
+  }
+  yield* writeVersion(dialect, { ...val, id }, first, at)
   yield* copySchedules(dialect, val, intervals, schedules)
-  const from = { branchId: source.id, version: source.version }
-  yield takeOverLockfile(dialect, from, { branchId: id, version: 0 }, at)
   const created = yield* findBranch(dialect, valId, id)
   return created && { val, branch: created }
 }
@@ -113,21 +111,27 @@ function* planCopy(
   source: Branch,
   branchId: string,
 ): Script<{
-  readonly files: readonly (CopiedState & { readonly originId: string })[]
-  readonly entry: (StateKey & { readonly type: FileType }) | undefined
-  readonly intervals: readonly CopiedFile[]
+  readonly files: readonly (CopiedFile & { readonly originId: string })[]
+  readonly entry: CopiedFile | undefined
+  readonly intervals: readonly ScheduleCopy[]
 }> {
   const { files } = createTree(yield* readPaths(source.id, source.version))
   const copies = files.map(({ path, since, fileId, type, updatedAt, bytes }) => ({
-    ...{ path, since: 0, type, createdAt: updatedAt, same: { path, since, bytes } },
-    ...{ fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(), originId: fileId },
+    path,
+    fileId: fileId === source.id ? branchId : Bun.randomUUIDv7(),
+    originId: fileId,
+    type,
+    createdAt: updatedAt,
+    text: { same: { path, since, bytes } },
   }))
-  const intervals = copies.flatMap(({ fileId: to, type }, index) => {
-    const from = files[index]?.fileId
-    return type === "interval" && from !== undefined ? [{ from, to }] : []
-  })
-  const entryAt = files.findIndex(({ fileId }) => fileId === source.entryFileId)
-  return { files: copies, entry: copies[entryAt], intervals }
+  const intervals = copies.flatMap(({ fileId: to, originId: from, type }) =>
+    type === "interval" ? [{ from, to }] : [],
+  )
+  return {
+    files: copies,
+    entry: copies.find(({ originId }) => originId === source.entryFileId),
+    intervals,
+  }
 }
 
 function* deleteBranch(

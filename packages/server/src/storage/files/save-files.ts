@@ -71,7 +71,7 @@ export function* saveFiles(
     ...toNextVersion(branch, { ...planned, changed, entry }, at, save.note),
     packages,
   }
-  yield* writeVersion(dialect, { ...locked.val, id: branchId }, next)
+  yield* writeVersion(dialect, { ...locked.val, id: branchId }, next, next.createdAt)
   if (changed.some(({ content }) => content?.imports.length))
     yield* assertImportsFit(branch, next.version)
   yield* moveFiles(changed)

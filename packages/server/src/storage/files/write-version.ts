@@ -5,7 +5,7 @@ import type { Val } from "../../domain/vals/vals.ts"
 import { inBatches } from "../database/batch-sizes.ts"
 import type { Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { join, sql } from "../database/sql.ts"
+import { join, type Statement, sql } from "../database/sql.ts"
 import {
   copyLockfile,
   insertLockfile,
@@ -19,25 +19,38 @@ import type { FileState } from "./branch-rows.ts"
 /** A file from this version on. Without a type, its path ends. */
 export interface ChangedFile extends Pick<FileState, "path" | "fileId"> {
   readonly type: FileType | null
-  /** Its text, or that of an earlier state with what it imports; undefined if it has none. */
-  readonly text: FileText | { readonly same: KeptState } | undefined
+  /** Its text, or that of another state with what it imports; undefined if it has none. */
+  readonly text: FileText | KeptText | undefined
+  /** When it became what it is, if that was before the version. */
+  readonly createdAt?: number
 }
 
 /** A text, and what it imports. */
-export interface FileText {
+interface FileText {
   readonly content: string
   readonly imports: readonly ValImport[]
 }
 
+/** The text of a state that exists, and what it imports. */
+interface KeptText {
+  readonly same: KeptState
+}
+
 /** A state of a branch. */
-export type StateKey = Pick<FileState, "path" | "since">
+type StateKey = Pick<FileState, "path" | "since">
 
 /** A state whose text stays, and the size of that text. */
-export interface KeptState extends StateKey {
+interface KeptState extends StateKey {
   readonly bytes: number
 }
 
-/** The packages of a version: to be fetched, copied, those of an earlier version, or none. */
+/** A file with the text of one that exists. */
+export interface CopiedFile extends ChangedFile {
+  readonly type: FileType
+  readonly text: KeptText
+}
+
+/** The packages of a version: to be fetched, copied, those of another version, or none. */
 export type VersionPackages =
   | "fetch"
   | SettledResolution
@@ -57,13 +70,19 @@ export interface NewVersion {
 }
 
 /** The branch that gets versions, with the val that it belongs to. */
-export type WrittenBranch = Pick<Val, "id" | "ownerId" | "ownerName">
+type WrittenBranch = Pick<Val, "id" | "ownerId" | "ownerName">
 
 /** The next version of a branch. */
 export interface NextVersion extends NewVersion {
+  /** Versions of an imported history that come before it, oldest first. */
+  readonly earlier?: readonly NewVersion[]
+  /** The branch whose texts and packages it takes over; its own if undefined. */
+  readonly copyOf?: string | undefined
+  /** When the branch was changed, if that was after the version. */
+  readonly updatedAt?: number
   /** The type of its entry file. */
   readonly entryType: FileType | null
-  /** The files that begin to exist in it. */
+  /** The files that begin to exist in it, or in an earlier one. */
   readonly added: readonly AddedFile[]
   /** The ids of the files that stop to exist in it. */
   readonly ended: readonly string[]
@@ -77,33 +96,49 @@ interface AddedFile extends Pick<FileState, "path" | "fileId"> {
   readonly originId?: string
 }
 
-/** How many bytes of text the states of some files take. */
-export function countBytes(changed: readonly Pick<ChangedFile, "text">[]): number {
-  return changed.reduce((sum, { text }) => {
-    if (!text) return sum
-    return sum + ("same" in text ? text.same.bytes : Buffer.byteLength(text.content))
-  }, 0)
+/** A branch that does not exist yet. */
+interface NewBranch {
+  readonly id: string
+  readonly valId: string
+  readonly name: string
+  readonly createdAt: number
+  /** The branch and the version that it is a copy of. */
+  readonly parent?: { readonly id: string; readonly version: number }
+}
+
+/** Inserts a branch. It has no version until `writeVersion` writes one. */
+export function insertBranch({ id, valId, name, createdAt, parent }: NewBranch): Statement {
+  return sql`insert into branches (id, val_id, name, name_key, version, version_last, forked_from_id, forked_from_version, created_at, updated_at)
+    values (${id}, ${valId}, ${name}, ${name.toLowerCase()}, 0, 0, ${parent?.id ?? null}, ${parent?.version ?? null}, ${createdAt}, ${createdAt})`
 }
 
 /**
- * Writes the next version of a branch. Every save of a val that exists ends here, through `/v1` or
- * `/v2`. The row of the val must be locked, so that no two saves get the same number.
+ * Writes the next version of a branch. Every save, new val, fork, import and new branch ends here. The row
+ * of a val that exists must be locked, so that no two saves get the same number. `at` is the time of the
+ * save, which an imported version is older than.
  */
 export function* writeVersion(
   dialect: Dialect,
   branch: WrittenBranch,
   next: NextVersion,
+  at: number,
 ): Script<void> {
-  const { version, createdAt: at } = next
+  const { version, entryType, fileCount, earlier = [], copyOf = branch.id } = next
+  const versions = [...earlier, next]
+  const changed = versions.flatMap(({ version: since, createdAt, changed: files }) =>
+    files.map((file) => ({ createdAt, ...file, since })),
+  )
   yield* insertFiles(branch.id, next.added)
-  yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${at},
-    entry_type = ${next.entryType}, file_count = ${next.fileCount}, bytes = bytes + ${countBytes(next.changed)} where id = ${branch.id}`
-  yield* insertVersions(dialect, branch, [next], at)
+  yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${next.updatedAt ?? next.createdAt},
+    entry_type = ${entryType}, file_count = ${fileCount}, bytes = bytes + ${countBytes(changed)} where id = ${branch.id}`
+  yield* insertVersions(branch, versions)
+  yield* insertStates(branch, changed)
+  yield* copyStates(dialect, { from: copyOf, to: branch.id }, changed)
+  for (const one of versions) yield* insertPackages(dialect, branch, copyOf, one, at)
   yield* deleteSchedules(next.ended)
 }
 
-/** Inserts files that do not exist yet. */
-export function* insertFiles(branchId: string, files: readonly AddedFile[]): Script<void> {
+function* insertFiles(branchId: string, files: readonly AddedFile[]): Script<void> {
   for (const some of inBatches(files)) {
     const values = some.map(
       ({ path, fileId, originId }) => sql`(${fileId}, ${branchId}, ${path}, ${originId ?? null})`,
@@ -114,84 +149,80 @@ export function* insertFiles(branchId: string, files: readonly AddedFile[]): Scr
   }
 }
 
-/** Inserts versions of a branch, with the files that change in them, in ascending order. */
-export function* insertVersions(
-  dialect: Dialect,
-  branch: WrittenBranch,
-  versions: readonly NewVersion[],
-  at: number,
-): Script<void> {
-  const { id } = branch
+/** How many bytes of text the states of some files take. */
+function countBytes(changed: readonly Pick<ChangedFile, "text">[]): number {
+  return changed.reduce((sum, { text }) => {
+    if (!text) return sum
+    return sum + ("same" in text ? text.same.bytes : Buffer.byteLength(text.content))
+  }, 0)
+}
+
+function* insertVersions(branch: WrittenBranch, versions: readonly NewVersion[]): Script<void> {
   for (const some of inBatches(versions)) {
     const values = some.map(
       ({ version, createdAt, note, entry, readmeSince }) =>
-        sql`(${id}, ${version}, ${createdAt}, ${branch.ownerId}, ${note ?? null}, ${entry?.path ?? null}, ${entry?.since ?? null}, ${readmeSince ?? null})`,
+        sql`(${branch.id}, ${version}, ${createdAt}, ${branch.ownerId}, ${note ?? null}, ${entry?.path ?? null}, ${entry?.since ?? null}, ${readmeSince ?? null})`,
     )
     yield sql`insert into versions (branch_id, version, created_at, author_id, note, entry_path, entry_since, readme_since) values ${join(values, ", ")}`
   }
-  const changed = versions.flatMap(({ version: since, createdAt, changed }) =>
-    changed.map((file) => ({ ...file, since, createdAt })),
+}
+
+/** A state that does not exist yet. */
+interface NewState extends ChangedFile {
+  readonly since: number
+  readonly createdAt: number
+}
+
+/** Inserts the states with texts of their own or without any, and what the texts import. */
+function* insertStates(branch: WrittenBranch, states: readonly NewState[]): Script<void> {
+  const own = states.flatMap(({ text, ...state }) =>
+    text && "same" in text ? [] : [{ ...state, content: text?.content, imports: text?.imports }],
   )
-  const isCopy = ({ text }: ChangedFile) => text !== undefined && "same" in text
-  for (const some of inBatches(changed.filter((file) => !isCopy(file)))) {
+  for (const some of inBatches(own)) {
     const values = some.map(
-      ({ path, since, fileId, type, createdAt, text }) =>
-        sql`(${id}, ${path}, ${since}, ${fileId}, ${type}, ${createdAt}, ${text && "content" in text ? text.content : null})`,
+      ({ path, since, fileId, type, createdAt, content }) =>
+        sql`(${branch.id}, ${path}, ${since}, ${fileId}, ${type}, ${createdAt}, ${content ?? null})`,
     )
     yield sql`insert into states (branch_id, path, since, file_id, type, created_at, content) values ${join(values, ", ")}`
   }
-  yield* copyStates(
-    dialect,
-    { from: id, to: id },
-    changed.flatMap(({ text, ...file }) => (text && "same" in text ? [{ ...file, ...text }] : [])),
+  yield* insertImports(
+    branch,
+    own.map(({ path, since, imports = [] }) => ({ path, since, imports })),
   )
-  const texts = changed.flatMap(({ path, since, text }) =>
-    text && "content" in text ? [{ path, since, imports: text.imports }] : [],
-  )
-  yield* insertImports(branch, texts)
-  for (const { version, packages } of versions) {
-    if (packages === undefined) continue
-    if (packages === "fetch") yield insertLockfile(dialect, id, version, branch.ownerId, at)
-    else if ("of" in packages)
-      yield takeOverLockfile(
-        dialect,
-        { branchId: id, version: packages.of },
-        { branchId: id, version },
-        at,
-      )
-    else if ("carried" in packages)
-      yield insertReady(id, version, branch.ownerId, packages.carried, at)
-    else yield* copyLockfile(dialect, id, version, branch.ownerId, packages, at)
-  }
-}
-
-/** A state with the text of an earlier one. */
-export interface CopiedState extends Pick<FileState, "path" | "since" | "fileId"> {
-  readonly type: FileType | null
-  readonly createdAt: number
-  readonly same: KeptState
 }
 
 const copyColumns: TableColumns = {
-  ...{ new_path: "text", new_since: "integer", new_file_id: "id", new_type: "text" },
-  ...{ new_created_at: "time", old_path: "text", old_since: "integer" },
+  new_path: "text",
+  new_since: "integer",
+  new_file_id: "id",
+  new_type: "text",
+  new_created_at: "time",
+  old_path: "text",
+  old_since: "integer",
 }
 
 /**
- * Inserts states with texts that other states have, and with what these import. SQLite keeps the order
- * of cross joins: it would read the whole table of copies once for each state otherwise.
+ * Inserts the states with texts that other states have, and with what these import. SQLite keeps the
+ * order of cross joins: it would read the whole table of copies once for each state otherwise.
  */
-export function* copyStates(
+function* copyStates(
   dialect: Dialect,
   branch: { readonly from: string; readonly to: string },
-  copies: readonly CopiedState[],
+  states: readonly NewState[],
 ): Script<void> {
+  const copies = states.flatMap(({ text, ...state }) =>
+    text && "same" in text ? [{ ...state, same: text.same }] : [],
+  )
   if (copies.length === 0) return
   const table = dialect.tableOf(
-    copies.map((copy) => ({
-      ...{ new_path: copy.path, new_since: copy.since, new_file_id: copy.fileId },
-      ...{ new_type: copy.type, new_created_at: copy.createdAt },
-      ...{ old_path: copy.same.path, old_since: copy.same.since },
+    copies.map(({ same, ...copy }) => ({
+      new_path: copy.path,
+      new_since: copy.since,
+      new_file_id: copy.fileId,
+      new_type: copy.type,
+      new_created_at: copy.createdAt,
+      old_path: same.path,
+      old_since: same.since,
     })),
     copyColumns,
   )
@@ -200,4 +231,20 @@ export function* copyStates(
     from ${table} cross join branches b cross join states s
     where b.id = ${branch.to} and s.branch_id = ${branch.from} and s.path = old_path and s.since = old_since`
   yield copyImports(table, branch)
+}
+
+function* insertPackages(
+  dialect: Dialect,
+  { id, ownerId }: WrittenBranch,
+  copyOf: string,
+  { version, packages }: NewVersion,
+  at: number,
+): Script<void> {
+  if (packages === undefined) return
+  if (packages === "fetch") yield insertLockfile(dialect, id, version, ownerId, at)
+  else if ("of" in packages) {
+    const from = { branchId: copyOf, version: packages.of }
+    yield takeOverLockfile(dialect, from, { branchId: id, version }, at)
+  } else if ("carried" in packages) yield insertReady(id, version, ownerId, packages.carried, at)
+  else yield* copyLockfile(dialect, id, version, ownerId, packages, at)
 }

@@ -82,8 +82,8 @@ export function insertSchedule(
       ${change.isPaused ? 1 : 0}, ${change.pausedReason}, ${change.anchorAt}, ${change.nextAt}, ${change.failureCount}, ${now}, ${now})`
 }
 
-/** A file and its copy on another branch. */
-export interface CopiedFile {
+/** A file with a schedule, and its copy on another branch. */
+export interface ScheduleCopy {
   readonly from: string
   readonly to: string
 }
@@ -92,7 +92,7 @@ export interface CopiedFile {
 export function* copySchedules(
   dialect: Dialect,
   val: ScheduleOwner,
-  files: readonly CopiedFile[],
+  files: readonly ScheduleCopy[],
   limits: ScheduleLimits,
 ): Statements<void> {
   if (files.length === 0) return

@@ -67,10 +67,7 @@ function toImport(row: ImportRow): ValImport {
 }
 
 /** The files of the original beside its code and readme, which the fork has already. */
-function* planCopy(
-  { id: copyId, forkOf: { id, version } }: NewFork,
-  at: number,
-): Script<CopiedFiles> {
+function* planCopy({ id: copyId, forkOf: { id, version } }: NewFork): Script<CopiedFiles> {
   const row = yield* firstRow<AddressFiles & { entryPath: string | null }>`
     select n.entry_path, v.endpoint_file_id, v.mail_file_id from versions n join vals v on v.id = n.branch_id
     where n.branch_id = ${id} and n.version = ${version}`
@@ -81,22 +78,28 @@ function* planCopy(
     selectImports(raw("i.path, i.username_key as username, i.name_key as name"), id, version),
   )
   const copies = others.map((file) => ({
-    ...{ path: file.path, since: 1, type: file.type, createdAt: at, same: file },
+    path: file.path,
     fileId: Bun.randomUUIDv7(),
+    type: file.type,
+    text: { same: file },
   }))
   const entry = files.find((file) => file.path === path)
   const ids = new Map(others.map(({ fileId }, index) => [fileId, copies[index]?.fileId]))
   if (entry) ids.set(entry.fileId, copyId)
   const toCopyId = (fileId: string | null | undefined) => (fileId && ids.get(fileId)) || null
   const own = {
-    ...{ id: copyId, endpointFileId: toCopyId(row?.endpointFileId) },
+    id: copyId,
+    endpointFileId: toCopyId(row?.endpointFileId),
     mailFileId: toCopyId(row?.mailFileId),
   }
   const entries = entry ? [{ ...entry, fileId: copyId }] : []
   const after = { entry: entries[0], files: [...copies, ...entries] }
   return {
-    ...{ branchId: id, entryPath: path, imports: imports.filter((one) => one.path !== path) },
-    ...{ files: copies, addresses: settleAddresses(own, emptyTree, after) },
+    branchId: id,
+    entryPath: path,
+    files: copies,
+    imports: imports.filter((one) => one.path !== path),
+    addresses: settleAddresses(own, emptyTree, after),
   }
 }
 
@@ -114,7 +117,7 @@ function* createFork(
   at: number,
   depth: number,
 ): Script<Val | undefined> {
-  const copied = yield* planCopy(fork, at)
+  const copied = yield* planCopy(fork)
   const created = yield* createValRow(dialect, fork, at, depth, copied)
   const original = yield* firstRow<Val>`
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`

@@ -15,9 +15,9 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
 import type { MainBranch } from "../files/branch-rows.ts"
-import { countBytes, insertFiles, insertVersions } from "../files/write-version.ts"
+import { writeVersion } from "../files/write-version.ts"
 import { LinksMoved, toTurn, writeLinks } from "../references/row-locks.ts"
-import { changeVal } from "./changes/change-val.ts"
+import { assertFree, changeVal, type LockedVal } from "./changes/change-val.ts"
 import { insertVal, toVersion } from "./insert-val.ts"
 import { valColumns, withCode, withCurrentVersion } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
@@ -87,29 +87,44 @@ function* importVal(
   const { versions, settings } = planned
   const last = versions.at(-1)
   if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at, depth)).val)
-  const { readme } = locked.main
-  const first = versions[0] ?? last
-  const entry = locked.main.entry ?? (yield* addEntry(existing.val.id, first.version))
-  const earlier = versions
-    .slice(0, -1)
-    .map((version) => toVersion(version, entry, entry.type, readme?.since))
-  yield* insertVersions(dialect, locked.val, earlier, at)
-  const bytes = countBytes(earlier.flatMap(({ changed }) => changed))
-  if (bytes > 0) yield sql`update branches set bytes = bytes + ${bytes} where id = ${locked.val.id}`
+  const written = yield* writeEarlier(dialect, locked, versions.slice(0, -1), at)
   // Makes `changeVal` add the last version with its own number, even if its code equals the current
   // code.
-  const fileCount = locked.main.fileCount + (locked.main.entry ? 0 : 1)
-  const main = { ...locked.main, entry, fileCount, versionLast: last.version - 1 }
+  const main = { ...written, versionLast: last.version - 1 }
   const before = { ...locked, main, val: { ...locked.val, code: "" } }
   const change = { ...settings, source: last.source }
   return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, depth)).val)
 }
 
+/** Writes all versions but the last. Returns the branch with the file that their code is in. */
+function* writeEarlier(
+  dialect: Dialect,
+  { val, main }: LockedVal,
+  versions: readonly ImportedVersion[],
+  at: number,
+): Script<MainBranch> {
+  const newest = versions.at(-1)
+  if (!newest) return main
+  const entry = main.entry ?? createEntry(newest.version)
+  const added = main.entry ? [] : [entry]
+  if (added.length > 0) yield* assertFree(val, added)
+  const fileCount = main.fileCount + added.length
+  const toWritten = (version: ImportedVersion) => toVersion(version, entry, main.readme?.since)
+  const next = {
+    ...toWritten(newest),
+    earlier: versions.slice(0, -1).map(toWritten),
+    entryType: entry.type,
+    added,
+    ended: [],
+    fileCount,
+  }
+  yield* writeVersion(dialect, val, next, at)
+  return { ...main, entry, fileCount }
+}
+
 /** The file for the code of a val that has none. */
-function* addEntry(branchId: string, since: number): Script<NonNullable<MainBranch["entry"]>> {
-  const entry = { path: entryPath, fileId: Bun.randomUUIDv7(), since, type: "script" } as const
-  yield* insertFiles(branchId, [entry])
-  return entry
+function createEntry(since: number): NonNullable<MainBranch["entry"]> {
+  return { path: entryPath, fileId: Bun.randomUUIDv7(), since, type: "script" }
 }
 
 function toOne(

@@ -1,5 +1,5 @@
 import { readmePath } from "@hamlet/contract/entry-file"
-import type { FileType } from "../../domain/files/tree.ts"
+import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { AddressFiles, NewVal } from "../../domain/vals/vals.ts"
@@ -8,14 +8,13 @@ import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
-import type { FileState } from "../files/branch-rows.ts"
 import {
   type ChangedFile,
-  type CopiedState,
-  copyStates,
-  insertFiles,
-  insertVersions,
+  type CopiedFile,
+  insertBranch,
   type NewVersion,
+  type NextVersion,
+  writeVersion,
 } from "../files/write-version.ts"
 import { addToForkCount, pinImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
 import { lockNames, lockVals, type NameKey, toNameKey } from "../references/row-locks.ts"
@@ -25,7 +24,6 @@ import { toSearchedPath } from "./changes/change-val.ts"
 
 /** The versions that a val begins with, oldest first; without any, it begins without files. */
 interface Beginning extends Pick<ImportedHistory, "versions" | "createdAt" | "updatedAt"> {
-  readonly last: ImportedVersion | undefined
   /** Files of another val that it also has from its first version on. */
   readonly copied?: CopiedFiles | undefined
 }
@@ -35,7 +33,7 @@ export interface CopiedFiles {
   readonly branchId: string
   /** Undefined if there is no code. */
   readonly entryPath: string | undefined
-  readonly files: readonly CopiedState[]
+  readonly files: readonly CopiedFile[]
   /** The vals that they import. */
   readonly imports: readonly NameKey[]
   readonly addresses: AddressFiles
@@ -52,14 +50,14 @@ export function* insertVal(
   at: number,
   depth: number,
 ): Script<boolean> {
-  const { last, createdAt, updatedAt, copied } = beginning
-  const { version, source } = last ?? { version: 0, source: { code: "", imports: [] } }
-  const { code } = source
-  const isWithCode = last !== undefined && (!copied || copied.entryPath !== undefined)
+  const { versions, createdAt, updatedAt, copied } = beginning
+  const next = toNextVersion(val, beginning)
+  const { version } = next
+  const source = versions.at(-1)?.source ?? { code: "", imports: [] }
   const imports = [...source.imports, ...(copied?.imports ?? [])]
   const name = toNameKey(val.ownerName, val.name)
   const origin = val.forkOf?.id
-  const ownId = last ? val.id : null
+  const ownId = versions.length > 0 ? val.id : null
   const addresses = copied?.addresses ?? { endpointFileId: ownId, mailFileId: ownId }
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow`
@@ -68,17 +66,17 @@ export function* insertVal(
       ${origin ?? null}, ${val.forkOf?.version ?? null}, ${addresses.endpointFileId}, ${addresses.mailFileId})
     on conflict (owner_id, name_key) do nothing returning id`
   if (!inserted) return false
-  const size = measure(val, beginning, isWithCode)
-  yield sql`insert into branches (id, val_id, name, name_key, version, version_last, entry_type, created_at, updated_at, file_count, bytes)
-    values (${val.id}, ${val.id}, 'main', 'main', ${version}, ${version}, ${isWithCode ? val.type : null}, ${createdAt}, ${updatedAt}, ${size.files}, ${size.bytes})`
-  yield* last ? insertBeginning(dialect, val, beginning, at) : insertEmpty(dialect, val, at)
+  yield insertBranch({ id: val.id, valId: val.id, name: mainBranch, createdAt })
+  yield* writeVersion(dialect, val, next, at)
+  if (copied) yield pinImports(val, sql`imports.since = ${version}`)
   const isPublic = val.privacy === "public"
+  const { code } = source
   const { readme, description } = val
   const codePath = copied?.entryPath && toSearchedPath(copied.entryPath)
   yield writeNewText(
     sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody({ code, readme, description, codePath })})`,
   )
-  const texts = writeFileTexts(dialect, val.id, new Map(), toSearchedCopies(copied))
+  const texts = writeFileTexts(dialect, val.id, new Map(), toSearchedCopies(version, copied))
   if (texts) yield texts
   const pinsOf = copied || source.imports.some(({ pin }) => pin) ? [version] : undefined
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name, pinsOf, origin })
@@ -88,36 +86,19 @@ export function* insertVal(
   // An original that is not locked was deleted a moment ago.
   if (origin !== undefined && isPublic && locks.has(origin)) yield addToForkCount(origin, 1)
   const saved = { ...val, version }
-  const paths = [
-    ...(isWithCode ? [copied?.entryPath ?? entryPath] : []),
-    ...(last && readme !== null ? [readmePath] : []),
-    ...(copied?.files.map(({ path }) => path) ?? []),
-  ]
+  const paths = next.added.map(({ path }) => path)
   yield* emitSaved(dialect, saved, { change: "created", paths }, depth)
   yield* emitReferenced(dialect, saved, targets, depth)
   return true
 }
 
-/** The files of the last version, and the bytes of all texts. */
-function measure(
-  { readme }: Pick<NewVal, "readme">,
-  { versions, last, copied }: Beginning,
-  isWithCode: boolean,
-): { readonly files: number; readonly bytes: number } {
-  const others = copied?.files.filter(({ type }) => type !== "directory") ?? []
-  const texts = isWithCode ? versions.map(({ source }) => source.code) : []
-  const readmes = last && readme !== null ? [readme] : []
-  const own = [...texts, ...readmes].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  return {
-    files: Number(isWithCode) + readmes.length + others.length,
-    bytes: own + others.reduce((sum, { same }) => sum + same.bytes, 0),
-  }
-}
-
-function toSearchedCopies(copied: CopiedFiles | undefined): SearchedFiles {
-  const files = copied?.files.flatMap(({ type, same, ...file }) =>
-    type === null ? [] : [{ ...file, type, bytes: same.bytes }],
-  )
+function toSearchedCopies(since: number, copied: CopiedFiles | undefined): SearchedFiles {
+  const files = copied?.files.map(({ path, type, text }) => ({
+    path,
+    type,
+    since,
+    bytes: text.same.bytes,
+  }))
   return toSearchedFiles(files ?? [], copied?.entryPath)
 }
 
@@ -144,59 +125,66 @@ function writeNewText(row: Statement): NewTexts {
   }
 }
 
-/** The entry file has the id of its val, and the readme is the same in all versions. */
-function* insertBeginning(
-  dialect: Dialect,
+/**
+ * What a val begins with; version 0 has no files. The entry file has the id of its val, and the readme and
+ * the copies are the same in all versions.
+ */
+function toNextVersion(
   val: Omit<NewVal, "source">,
-  { versions, copied }: Beginning,
-  at: number,
-): Script<void> {
+  { versions, createdAt, updatedAt, copied }: Beginning,
+): NextVersion {
+  const [oldest, newest] = [versions[0], versions.at(-1)]
+  if (!oldest || !newest) return { ...emptyVersion, createdAt, updatedAt }
   const path = copied ? copied.entryPath : entryPath
-  const entry = path === undefined ? undefined : { path, fileId: val.id }
-  const readme = val.readme === null ? undefined : { path: readmePath, fileId: Bun.randomUUIDv7() }
-  yield* insertFiles(
-    val.id,
-    [entry, readme].filter((file) => file !== undefined),
-  )
-  const readmeSince = readme && versions[0]?.version
-  const [first, ...rest] = versions.map((version) =>
-    entry
-      ? toVersion(version, entry, val.type, readmeSince)
-      : {
-          ...withoutFiles,
-          ...{ version: version.version, createdAt: version.createdAt, readmeSince },
-        },
-  )
-  if (!first) return
-  const readmes: readonly ChangedFile[] = readme
-    ? [{ ...readme, type: "file", text: { content: val.readme ?? "", imports: [] } }]
-    : []
-  const all = [{ ...first, changed: [...first.changed, ...readmes] }, ...rest]
-  yield* insertVersions(dialect, val, all, at)
-  if (!copied) return
-  yield* insertFiles(val.id, copied.files)
-  yield* copyStates(dialect, { from: copied.branchId, to: val.id }, copied.files)
-  yield pinImports(val, sql`imports.since = ${first.version}`)
+  const entry = path === undefined ? undefined : { path, fileId: val.id, type: val.type }
+  const others = [...(val.readme === null ? [] : [toReadme(val.readme)]), ...(copied?.files ?? [])]
+  const added = entry ? [entry, ...others] : others
+  const readmeSince = val.readme === null ? undefined : oldest.version
+  const toWritten = (version: ImportedVersion) => {
+    const written = toVersion(version, entry, readmeSince)
+    return version === oldest ? { ...written, changed: [...written.changed, ...others] } : written
+  }
+  return {
+    ...toWritten(newest),
+    earlier: versions.slice(0, -1).map(toWritten),
+    copyOf: copied?.branchId,
+    updatedAt,
+    entryType: entry?.type ?? null,
+    added,
+    ended: [],
+    fileCount: added.filter(({ type }) => type !== "directory").length,
+  }
 }
 
-const withoutFiles = {
-  ...{ entry: undefined, readmeSince: undefined, packages: undefined },
-  changed: [] as readonly ChangedFile[],
-}
+const emptyVersion = {
+  version: 0,
+  entry: undefined,
+  entryType: null,
+  readmeSince: undefined,
+  changed: [],
+  added: [],
+  ended: [],
+  fileCount: 0,
+  packages: undefined,
+} as const
 
-function insertEmpty(dialect: Dialect, val: Omit<NewVal, "source">, at: number): Script<void> {
-  return insertVersions(dialect, val, [{ version: 0, createdAt: at, ...withoutFiles }], at)
+function toReadme(content: string): ChangedFile {
+  const text = { content, imports: [] }
+  return { path: readmePath, fileId: Bun.randomUUIDv7(), type: "file", text }
 }
 
 /** A version of an imported history: its code is the entry file. */
 export function toVersion(
   { version, source, createdAt }: ImportedVersion,
-  { path, fileId }: Pick<FileState, "path" | "fileId">,
-  type: FileType,
+  entry: Omit<ChangedFile, "text"> | undefined,
   readmeSince: number | undefined,
 ): NewVersion {
+  const times = { version, createdAt, readmeSince }
+  if (!entry) return { ...times, entry, changed: [], packages: undefined }
+  const { path, fileId, type } = entry
   return {
-    ...{ version, createdAt, readmeSince, entry: { path, since: version } },
+    ...times,
+    entry: { path, since: version },
     changed: [{ path, fileId, type, text: { content: source.code, imports: source.imports } }],
     packages: source.lock ?? (source.isRemote ? "fetch" : undefined),
   }

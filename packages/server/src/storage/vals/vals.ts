@@ -233,13 +233,8 @@ export function* createValRow(
   copied?: CopiedFiles,
 ): Script<Val | undefined> {
   const first = { version: 1, source: val.source, createdAt: at }
-  const isNew = yield* insertVal(
-    dialect,
-    val,
-    { versions: [first], last: first, createdAt: at, updatedAt: at, copied },
-    at,
-    depth,
-  )
+  const beginning = { versions: [first], createdAt: at, updatedAt: at, copied }
+  const isNew = yield* insertVal(dialect, val, beginning, at, depth)
   return isNew ? yield* readVal(dialect, val.id) : undefined
 }
 
@@ -251,14 +246,8 @@ function* createEmpty(
   depth: number,
 ): Script<Val | undefined> {
   const empty = { ...val, type: "script", readme: null } as const
-  const times = { createdAt: at, updatedAt: at }
-  const isNew = yield* insertVal(
-    dialect,
-    empty,
-    { versions: [], last: undefined, ...times },
-    at,
-    depth,
-  )
+  const beginning = { versions: [], createdAt: at, updatedAt: at }
+  const isNew = yield* insertVal(dialect, empty, beginning, at, depth)
   return isNew ? yield* readVal(dialect, val.id) : undefined
 }
 

@@ -172,8 +172,13 @@ function* writeEntryAndReadme(
   )
   if (added.length > 0) yield* assertFree(before, added)
   const packages = yield* findCodePackages(locked, source)
-  yield* writeVersion(dialect, before, {
-    ...{ version, createdAt, changed, added, ended: [], entryType },
+  const next = {
+    version,
+    createdAt,
+    changed,
+    added,
+    ended: [],
+    entryType,
     fileCount: after.fileCount,
     entry: isEntryChanged ? { path: entry.path, since: version } : main.entry,
     readmeSince: isReadmeChanged
@@ -182,7 +187,8 @@ function* writeEntryAndReadme(
         : version
       : main.readme?.since,
     packages,
-  })
+  }
+  yield* writeVersion(dialect, before, next, createdAt)
   const file = { ...after.file, id: main.entry?.fileId ?? after.file.id }
   const written = isEntryChanged ? { ...file, id: entry.fileId, path: entry.path } : file
   const addresses = yield* placeEntry(
@@ -233,7 +239,10 @@ function* findCodePackages(
 }
 
 /** Throws if other files are in the way of a new one. */
-function* assertFree({ id, version }: Val, added: readonly ChangedFile[]): Script<void> {
+export function* assertFree(
+  { id, version }: Val,
+  added: readonly Pick<ChangedFile, "path">[],
+): Script<void> {
   const tree = createTree(yield* readPaths(id, version))
   const puts = added.map(({ path }) => ({ kind: "put", path, type: "file", isNew: true }) as const)
   changeTree(tree, puts, Bun.randomUUIDv7)
