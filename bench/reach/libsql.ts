@@ -1,7 +1,7 @@
 import {
   type LibsqlProcess,
   startLibsql,
-} from "../../packages/server/test/support/processes/libsql-process.ts"
+} from "../../packages/server/src/runtime/owner-databases/testing/libsql-process.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
 import { cpuMsOf } from "../harness/process-tree.ts"

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
-import { waitUntil } from "@hamlet/kit/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { SQL } from "bun"
 import {
   expectStatus,
@@ -10,7 +10,7 @@ import {
   type TestUser,
   testBaseUrl,
 } from "./support/api.ts"
-import { databases, describeEachDatabase, notRun, type TestDatabase } from "./support/databases.ts"
+import { databases, describeEachDatabase, type TestDatabase } from "./support/databases.ts"
 
 // More connections than the other suites have: on PostgreSQL the transactions must really get in
 // each other's way.

@@ -4,16 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { waitUntil } from "@hamlet/kit/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { CodeCache } from "./code-cache.ts"
 import type { Sandbox, SandboxExit } from "./sandbox.ts"
-import {
-  denoPath,
-  findGuestPid,
-  hasBubblewrap,
-  notRun,
-  openSandboxes,
-} from "./testing/sandbox-testing.ts"
+import { denoPath, findGuestPid, hasBubblewrap, openSandboxes } from "./testing/sandbox-testing.ts"
 
 const fileName = "v8_code_cache_v2"
 

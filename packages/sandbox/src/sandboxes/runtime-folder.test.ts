@@ -13,15 +13,8 @@ import {
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { RuntimeFolder } from "./runtime-folder.ts"
-import {
-  createDataDir,
-  denoPath,
-  findRuntimeFolder,
-  hasBubblewrap,
-  isRoot,
-  notRun,
-  openSandboxes,
-} from "./testing/sandbox-testing.ts"
+import { createDataDir, denoPath, findRuntimeFolder, hasBubblewrap, isRoot, openSandboxes } from "./testing/sandbox-testing.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { tryTool } from "./testing/try-tool.ts"
 
 const endMsMax = 10_000

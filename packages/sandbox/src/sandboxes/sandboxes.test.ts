@@ -10,25 +10,10 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { waitUntil } from "@hamlet/kit/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { hasSlowLane } from "../cpu-priority/slow-lane.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
-import {
-  createDataDir,
-  evaluate,
-  findGuestPid,
-  findRuntimeFolder,
-  hasBubblewrap,
-  isGrouped,
-  isRoot,
-  listGroups,
-  listOpenFiles,
-  listPids,
-  notRun,
-  openSandboxes,
-  readStatus,
-  start,
-} from "./testing/sandbox-testing.ts"
+import { createDataDir, evaluate, findGuestPid, findRuntimeFolder, hasBubblewrap, isGrouped, isRoot, listGroups, listOpenFiles, listPids, openSandboxes, readStatus, start } from "./testing/sandbox-testing.ts"
 
 const levels = (["bubblewrap", "deno"] as const).filter(
   (level) => level === "deno" || hasBubblewrap,

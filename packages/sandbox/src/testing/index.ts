@@ -5,7 +5,6 @@ export {
   isGrouped,
   isRoot,
   listGroups,
-  notRun,
   openSandboxes,
   readStatus,
 } from "../sandboxes/testing/sandbox-testing.ts"

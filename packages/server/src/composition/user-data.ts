@@ -5,12 +5,8 @@ import { createBlobs } from "../domain/blobs/blobs.ts"
 import { createUploads } from "../domain/blobs/uploads.ts"
 import { createConnections } from "../domain/connections.ts"
 import { createChat, createChatAllowance } from "../domain/openai.ts"
-import {
-  createSqlite,
-  noOwnerDatabases,
-  type OwnerDatabases,
-  type SentSqlRequest,
-} from "../domain/owner-databases.ts"
+import { createSqlite, noOwnerDatabases } from "../domain/owner-databases.ts"
+import { type OwnerDatabases, type SentSqlRequest } from "../runtime/owner-databases/owner-databases.ts"
 import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
 import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"

@@ -3,13 +3,8 @@ import type { Scope } from "@hamlet/contract"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import { emptyQuotaBook } from "./limits/quotas.ts"
-import {
-  createSqlite,
-  noOwnerDatabases,
-  type OwnerDatabases,
-  type SentSqlRequest,
-  type SqlOutcome,
-} from "./owner-databases.ts"
+import { createSqlite, noOwnerDatabases } from "./owner-databases.ts"
+import { type OwnerDatabases, type SentSqlRequest, type SqlOutcome } from "../runtime/owner-databases/owner-databases.ts"
 
 const home = { ownerId: "ada" }
 const ofVal = { ...home, valId: "val" }

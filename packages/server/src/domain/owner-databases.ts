@@ -1,62 +1,9 @@
-import type { SqlArgs } from "@hamlet/contract"
-import { findOnce, type IdempotentRequest, type JsonText } from "@hamlet/kit"
+import { findOnce, type JsonText } from "@hamlet/kit"
+import type { BatchMode, OwnerDatabases, SentSqlRequest, SqlOutcome, SqlStatement } from "../runtime/owner-databases/owner-databases.ts"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"
 import { homeGone, type StorageHome } from "./storage-home.ts"
-
-/** A statement and the values of its parameters, in order or by their names. */
-export interface SqlStatement {
-  readonly sql: string
-  readonly args: SqlArgs
-}
-
-/**
- * How several statements run together: whether they may write, and whether that is decided at once
- * or with the first that does.
- */
-export type BatchMode = "write" | "read" | "deferred"
-
-/** What is to be done in the database of a user, or of one val of the user. */
-export interface SqlRequest extends StorageHome {
-  /**
-   * `single` for one statement, the result of which is given as it is; otherwise a transaction, and
-   * a list of results.
-   */
-  readonly mode: "single" | BatchMode
-  readonly statements: readonly SqlStatement[]
-  /** Without it, writes are refused in every mode. */
-  readonly canWrite: boolean
-  /** How large all databases of the user may become; absent for the limit of the server. */
-  readonly bytesMax?: number
-  /**
-   * Absent for a request without an idempotency key. If it writes, it is recorded in the transaction
-   * of its statements, so that it is done once even if the server crashes before its response is
-   * stored.
-   */
-  readonly idempotent?: IdempotentRequest
-}
-
-/**
- * The outcome. Results are JSON bytes: they may be megabytes, and this process does not parse them.
- */
-export type SqlOutcome =
-  | { readonly kind: "done"; readonly json: Uint8Array }
-  /** `index` is the statement's, where one is to blame. */
-  | {
-      readonly kind: "failed"
-      readonly message: string
-      readonly index?: number | undefined
-      readonly sqliteCode?: string | undefined
-    }
-  | { readonly kind: "write_refused" }
-  /** A request with this idempotency key was done before, and its result is not kept any more. */
-  | { readonly kind: "done_before" }
-  /** The val or the user was deleted meanwhile. */
-  | { readonly kind: "gone" }
-  | { readonly kind: "full"; readonly message: string }
-  | { readonly kind: "overloaded" }
-  | { readonly kind: "unavailable"; readonly message: string }
 
 /** A statement that the database refused. */
 export class SqlFailure extends AppError {
@@ -70,24 +17,6 @@ export class SqlFailure extends AppError {
   ) {
     super("sql_failed", message)
   }
-}
-
-/** A request for SQL whose statements may be JSON still: only the database reads them. */
-export type SentSqlRequest = Omit<SqlRequest, "statements"> & {
-  readonly statements: SqlRequest["statements"] | JsonText
-}
-
-/**
- * The SQLite databases of users, one for each, and one for each of their vals that uses it. There is
- * one from the first statement on, while its user or val exists: a database is created only then,
- * and removed again if its home was deleted at that moment.
- */
-export interface OwnerDatabases {
-  run(request: SentSqlRequest): Promise<SqlOutcome>
-  /** How many bytes the databases of a user take on the disk; 0 where there is none. */
-  sizeOf(ownerId: string): Promise<number>
-  /** Deletes the database of a val, or all those of a user, who must not use them any more. */
-  remove(home: StorageHome): Promise<void>
 }
 
 /** The rules of the SQLite databases of users. */

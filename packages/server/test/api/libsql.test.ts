@@ -5,7 +5,7 @@ import { createLibsqlRegistry, toNamespace } from "../../src/shared/libsql/libsq
 import { createLibsqlServer } from "../../src/shared/libsql/libsql-server.ts"
 import { expectStatus, openApi, type TestApi } from "../support/api.ts"
 import { describePostgres, describeSqlite, type OpenDatabase } from "../support/databases.ts"
-import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
+import { hasLibsql, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import { refusalOf } from "./suite.ts"
 
 if (hasLibsql("two servers with one libSQL server"))

@@ -17,7 +17,7 @@ import {
   type TestDatabase,
 } from "../support/databases.ts"
 import { toEndedRun } from "../support/fakes/ended-run.ts"
-import { hasLibsql, type LibsqlProcess, startLibsql } from "../support/processes/libsql-process.ts"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 
 export type ValView = z.infer<typeof val>
 

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { notRun } from "../support/databases.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { shareEvalVal } from "./support/eval-val.ts"
 import { NameServer, recordData, type Zone } from "./support/name-server.ts"

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { notRun } from "../support/databases.ts"
+import { notRun } from "@hamlet/kit/testing"
 import type { AttackServer, SavedVal } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { readText } from "./support/processes.ts"

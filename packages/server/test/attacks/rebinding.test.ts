@@ -1,6 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
-import { notRun } from "../support/databases.ts"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { Canary, hasIPv6 } from "./support/canary.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { shareEvalVal } from "./support/eval-val.ts"

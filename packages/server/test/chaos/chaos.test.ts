@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { AttackServer } from "../attacks/support/attack-server.ts"
 import { isRunning } from "../attacks/support/processes.ts"
 import { listSandboxes } from "../attacks/support/sandboxes.ts"
-import { notRun } from "../support/databases.ts"
 import { createRandom, testSeed } from "../support/random.ts"
 import { Load, toEchoCode } from "./load.ts"
 

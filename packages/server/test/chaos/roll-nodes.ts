@@ -1,9 +1,8 @@
 import { expect } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
-import { waitUntil } from "@hamlet/kit/testing"
+import { findFreePort, waitUntil } from "@hamlet/kit/testing"
 import type { OpenDatabase } from "../support/databases.ts"
-import { findFreePort } from "../support/processes/free-port.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { proxiedNode, toValHost } from "../support/proxies/proxied-node.ts"
 import {

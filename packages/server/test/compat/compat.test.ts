@@ -10,7 +10,7 @@ import { canShare } from "../../../../bench/compat/shared-module.ts"
 import { ValHost } from "../../../../bench/compat/val-host.ts"
 import { findRegistry } from "../../src/runtime/dependencies/find-registry.ts"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { notRun } from "../support/databases.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { limitConcurrency } from "../support/limit-concurrency.ts"
 import { refusedApis } from "./refused-apis.ts"
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { waitUntil } from "@hamlet/kit/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { createTransport } from "nodemailer"
-import { notRun } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { mailDomain } from "./support/mail-suite.ts"
 

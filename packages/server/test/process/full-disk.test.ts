@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { closeSync, openSync, writeSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
-import { waitUntil } from "@hamlet/kit/testing"
-import { notRun } from "../support/databases.ts"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const canMount =

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
-import { waitUntil } from "@hamlet/kit/testing"
+import { findFreePort, notRun, waitUntil } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { countDescriptors } from "../freeze/loop-meter.ts"
-import { describeEachDatabase, notRun } from "../support/databases.ts"
-import { findFreePort } from "../support/processes/free-port.ts"
+import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 const filesMax = 160

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createClient } from "@hamlet/contract/client"
-import { notRun } from "../support/databases.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const checkout = fileURLToPath(new URL("../../../../", import.meta.url))

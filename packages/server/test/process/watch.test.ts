@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { waitUntil } from "@hamlet/kit/testing"
-import { describeSqlite, notRun } from "../support/databases.ts"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
+import { describeSqlite } from "../support/databases.ts"
 import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 

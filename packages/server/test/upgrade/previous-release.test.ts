@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { version as ownVersion } from "../../package.json"
 import { describePostgres } from "../support/databases.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
-import { hasLibsql, startLibsql } from "../support/processes/libsql-process.ts"
+import { hasLibsql, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import {
   hasPreviousRelease,
   previousRelease,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
-import { notRun } from "../support/databases.ts"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { type TailedRun, VtClient } from "./vt-client.ts"
 

@@ -2,17 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { waitUntil } from "@hamlet/kit/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import type { Sandboxes } from "../sandboxes.ts"
-import {
-  createDataDir,
-  findRuntimeFolder,
-  hasBubblewrap,
-  isGrouped,
-  isRoot,
-  notRun,
-  openSandboxes,
-} from "../testing/sandbox-testing.ts"
+import { createDataDir, findRuntimeFolder, hasBubblewrap, isGrouped, isRoot, openSandboxes } from "../testing/sandbox-testing.ts"
 import { readProcessStat } from "./process-identity.ts"
 import type { ToolJob, ToolLimits, ToolOutcome } from "./tool-run.ts"
 

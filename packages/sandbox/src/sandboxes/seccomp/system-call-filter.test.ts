@@ -2,14 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import {
-  evaluate,
-  findGuestPid,
-  hasBubblewrap,
-  notRun,
-  openSandboxes,
-  readStatus,
-} from "../testing/sandbox-testing.ts"
+import { evaluate, findGuestPid, hasBubblewrap, openSandboxes, readStatus } from "../testing/sandbox-testing.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { createSystemCallFilter } from "./system-call-filter.ts"
 import { type FilteredProgram, findSystemCalls, type SystemCallTable } from "./system-calls.ts"
 

@@ -2,7 +2,7 @@ import { dlopen } from "bun:ffi"
 import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { notRun } from "../testing/sandbox-testing.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { findSystemCalls } from "./system-calls.ts"
 
 /**

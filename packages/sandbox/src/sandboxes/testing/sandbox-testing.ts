@@ -1,6 +1,5 @@
 // What the tests of sandboxes share.
 import {
-  appendFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -20,13 +19,6 @@ export const denoPath = findDeno()
 const standInGuestPath = fileURLToPath(new URL("./stand-in-guest.ts", import.meta.url))
 export const isRoot = process.getuid?.() === 0
 export const hasBubblewrap = process.platform === "linux" && Bun.which("bwrap") !== null
-
-/** Reports which tests did not run, and why. */
-export function notRun(name: string, reason: string): void {
-  process.stderr.write(`not run: ${name}: ${reason}\n`)
-  const file = process.env.HAMLET_TEST_NOT_RUN
-  if (file !== undefined) appendFileSync(file, `${name}: ${reason}\n`)
-}
 
 /** Whether control groups limit that of the sandboxes, such as their processes. */
 export function isGrouped({ report }: Sandboxes, what: "memory" | "processes" | "CPU share") {

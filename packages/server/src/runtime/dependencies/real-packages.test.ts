@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { notRun } from "@hamlet/sandbox/testing"
+import { notRun } from "@hamlet/kit/testing"
 import {
   importOf,
   type OpenResolver,

@@ -2,14 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { waitUntil } from "@hamlet/kit/testing"
-import {
-  findRuntimeFolder,
-  hasBubblewrap,
-  isGrouped,
-  listGroups,
-  notRun,
-} from "@hamlet/sandbox/testing"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
+import { findRuntimeFolder, hasBubblewrap, isGrouped, listGroups } from "@hamlet/sandbox/testing"
 import { type TarEntry, toTarball } from "../../../test/support/fakes/tarball.ts"
 import {
   importOf,

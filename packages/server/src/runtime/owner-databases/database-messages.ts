@@ -1,7 +1,7 @@
 import { isJsonText, toOwnJson } from "@hamlet/kit"
 import type { WorkerOutcome } from "@hamlet/sandbox"
-import type { SentSqlRequest, SqlOutcome, SqlRequest } from "../../domain/owner-databases.ts"
-import type { StorageHome } from "../../domain/storage-home.ts"
+import type { SentSqlRequest, SqlOutcome, SqlRequest } from "./owner-databases.ts"
+import type { DatabaseHome } from "./owner-databases.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process gets when it starts. */
@@ -44,7 +44,7 @@ const idPattern = /^[0-9a-f-]{36}$/
 
 /** Throws if an id is not an id, which is a mistake of ours. */
 export function assertIds(
-  { ownerId, valId = ownerId }: StorageHome,
+  { ownerId, valId = ownerId }: DatabaseHome,
   verb: "find" | "delete" = "find",
 ): void {
   for (const id of [ownerId, valId])

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { describeEachHome } from "../../../test/support/database-homes.ts"
+import { describeEachHome } from "./testing/database-homes.ts"
 import type { TestOwner } from "./testing/database-testing.ts"
 
 type Value = null | number | string

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
-import type { StorageHome } from "../../domain/storage-home.ts"
+import type { DatabaseHome } from "./owner-databases.ts"
 
 /** What the names of the files of a database end with. */
 export const fileEnds = ["", "-wal", "-shm", "-journal"] as const
@@ -12,7 +12,7 @@ export function toValFolder(folder: string, ownerId: string): string {
 }
 
 /** The file of a database. The ids must be ids. */
-export function toDatabasePath(folder: string, { ownerId, valId }: StorageHome): string {
+export function toDatabasePath(folder: string, { ownerId, valId }: DatabaseHome): string {
   return valId === undefined
     ? join(folder, `${ownerId}.db`)
     : join(toValFolder(folder, ownerId), `${valId}.db`)

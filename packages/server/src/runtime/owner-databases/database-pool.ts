@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { parseOwnJson } from "@hamlet/kit"
 import { type WorkerOptions, type WorkerOutcome, WorkerProcessPool } from "@hamlet/sandbox"
-import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
-import type { StorageHome, StorageHomes } from "../../domain/storage-home.ts"
+import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "./owner-databases.ts"
+import type { DatabaseHome, DatabaseHomes } from "./owner-databases.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import {
   assertIds,
@@ -26,7 +26,7 @@ export interface DatabasePoolOptions {
   readonly msMax: number
   /** Whether several machines use the folder. */
   readonly isShared: boolean
-  readonly homes: StorageHomes
+  readonly homes: DatabaseHomes
   readonly isolation: WorkerOptions["isolation"]
   readonly onWeak?: WorkerOptions["onWeak"]
   readonly limits?: Partial<DatabaseLimits>
@@ -76,7 +76,7 @@ export class DatabasePool implements OwnerDatabases {
     return countOwnedBytes(this.#options.folder, ownerId)
   }
 
-  async remove(home: StorageHome): Promise<void> {
+  async remove(home: DatabaseHome): Promise<void> {
     assertIds(home, "delete")
     const { folder } = this.#options
     const path = toDatabasePath(folder, home)

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test"
-import { describeEachHome } from "../../../test/support/database-homes.ts"
-import type { StorageHome } from "../../domain/storage-home.ts"
+import { describeEachHome } from "./testing/database-homes.ts"
+import type { DatabaseHome } from "./owner-databases.ts"
 
 describeEachHome("OwnerDatabases", (open) => {
   /** Homes that are deleted after so many checks. */
   const untilCheck = (count: number) => {
-    const checked: StorageHome[] = []
-    const exists = async (home: StorageHome) => checked.push(home) < count
+    const checked: DatabaseHome[] = []
+    const exists = async (home: DatabaseHome) => checked.push(home) < count
     return { checked, homes: { exists } }
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { describeEachHome } from "../../../test/support/database-homes.ts"
+import { describeEachHome } from "./testing/database-homes.ts"
 import type { TestHome, TestOwner } from "./testing/database-testing.ts"
 import { allowedFunctions, allowedModules } from "./worker/allowed-sql.ts"
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { describeEachHome } from "../../../test/support/database-homes.ts"
+import { describeEachHome } from "./testing/database-homes.ts"
 import { onceMs, sendOnce, type TestHome, type TestOwner } from "./testing/database-testing.ts"
 import { doneTable as table } from "./worker/done-requests.ts"
 

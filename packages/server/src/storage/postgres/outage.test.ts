@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
-import { notRun } from "../../../test/support/databases.ts"
+import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { PrivatePostgres } from "../../../test/support/postgres/private-postgres.ts"
 import { SilentProxy } from "../../../test/support/postgres/silent-proxy.ts"
 import { type Database, rows } from "../database/database.ts"

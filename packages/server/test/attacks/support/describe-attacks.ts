@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { notRun } from "../../support/databases.ts"
+import { notRun } from "@hamlet/kit/testing"
 import { toModule, type ValProbe } from "../probes/val-probe.ts"
 import { AttackServer, type ReceivedResponse, type SavedVal } from "./attack-server.ts"
 

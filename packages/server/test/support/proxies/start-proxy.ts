@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAuthority } from "@hamlet/kit/testing"
+import { createAuthority, findFreePort } from "@hamlet/kit/testing"
 import type { Subprocess } from "bun"
-import { findFreePort } from "../processes/free-port.ts"
 import { createProxyClient, type ProxyClient, waitForPort } from "./proxy-client.ts"
 
 // The files of deploy/ as they stand there but for ports, addresses and the places of files.

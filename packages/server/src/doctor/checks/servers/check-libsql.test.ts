@@ -3,7 +3,7 @@ import {
   hasLibsql,
   type LibsqlProcess,
   startLibsql,
-} from "../../../../test/support/processes/libsql-process.ts"
+} from "../../../runtime/owner-databases/testing/libsql-process.ts"
 import { loadConfig } from "../../../config/config.ts"
 import { createLibsqlRegistry } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"

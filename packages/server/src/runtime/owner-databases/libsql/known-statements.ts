@@ -1,5 +1,5 @@
 import { keepRecent } from "@hamlet/kit"
-import type { SqlStatement } from "../../../domain/owner-databases.ts"
+import type { SqlStatement } from "../owner-databases.ts"
 import { type CompiledStatement, knownLimits, type Plan } from "./libsql-messages.ts"
 
 /** A statement that was compiled before. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { openLibsql } from "../../../../test/support/database-homes.ts"
+import { openLibsql } from "../testing/database-homes.ts"
 import {
   hasLibsql,
   type LibsqlProcess,
   startLibsql,
-} from "../../../../test/support/processes/libsql-process.ts"
-import { AppError } from "../../../domain/app-error.ts"
+} from "../testing/libsql-process.ts"
+import { Refused } from "@hamlet/kit"
 import { libsqlBackoff } from "../database-limits.ts"
 import { sendOnce } from "../testing/database-testing.ts"
 
@@ -103,7 +103,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and responses of the 
     // The registry has the sizes, which this process reads.
     answer = (body) => (body.includes("from databases") ? new Response("[]") : undefined)
     const error = await databases.pool.sizeOf(owner.id).catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(AppError)
+    expect(error).toBeInstanceOf(Refused)
     answer = () => undefined
     expect(await owner.rows(sql)).toEqual([])
   })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
-import { openLibsql } from "../../../../test/support/database-homes.ts"
+import { openLibsql } from "../testing/database-homes.ts"
 import {
   hasLibsql,
   type LibsqlProcess,
   startLibsql,
-} from "../../../../test/support/processes/libsql-process.ts"
-import { AppError } from "../../../domain/app-error.ts"
+} from "../testing/libsql-process.ts"
+import { Refused } from "@hamlet/kit"
 import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
 import { libsqlBackoff } from "../database-limits.ts"
@@ -326,7 +326,7 @@ describe.if(hasLibsql("LibsqlDatabases"))("LibsqlDatabases and a server that end
       () => databases.pool.remove({ ownerId: owner.id }),
     ]) {
       const error = await act().catch((thrown: unknown) => thrown)
-      expect(error).toBeInstanceOf(AppError)
+      expect(error).toBeInstanceOf(Refused)
       expect(error).toMatchObject({ code: "database_unavailable" })
     }
     await server.start()

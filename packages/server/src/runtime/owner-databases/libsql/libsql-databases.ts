@@ -1,8 +1,7 @@
-import { keepRecent, toOwnJson } from "@hamlet/kit"
+import { keepRecent, Refused, toOwnJson } from "@hamlet/kit"
 import type { WorkerOptions } from "@hamlet/sandbox"
-import { AppError } from "../../../domain/app-error.ts"
-import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../../domain/owner-databases.ts"
-import type { StorageHome, StorageHomes } from "../../../domain/storage-home.ts"
+import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../owner-databases.ts"
+import type { DatabaseHome, DatabaseHomes } from "../owner-databases.ts"
 import {
   createLibsqlRegistry,
   type LibsqlRegistry,
@@ -37,7 +36,7 @@ import { OwnerSizes } from "./owner-sizes.ts"
 /** The server, and what databases and their statements may use. */
 export interface LibsqlDatabasesOptions {
   readonly server: LibsqlOptions
-  readonly homes: StorageHomes
+  readonly homes: DatabaseHomes
   /** The size of all databases of one user. */
   readonly bytesMax: number
   /** The time of one request. */
@@ -106,7 +105,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     return databases.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  async remove(home: StorageHome): Promise<void> {
+  async remove(home: DatabaseHome): Promise<void> {
     assertIds(home, "delete")
     await translate("delete", async () => {
       const { ownerId, valId } = home
@@ -118,7 +117,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     })
   }
 
-  async #remove(home: StorageHome): Promise<void> {
+  async #remove(home: DatabaseHome): Promise<void> {
     const namespace = toNamespace(home)
     this.#sizes.forget(home)
     this.#limited.delete(namespace)
@@ -295,7 +294,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   }
 
   /** Undefined where it is not known, or the limit of the namespace is another one. */
-  #findPages(home: StorageHome, bytesMax: number): number | undefined {
+  #findPages(home: DatabaseHome, bytesMax: number): number | undefined {
     if (this.#limited.get(toNamespace(home)) !== bytesMax) return undefined
     const room = this.#sizes.findRoom(home, bytesMax)
     return room === undefined ? undefined : Math.max(2, Math.floor(room / pageBytes))
@@ -316,7 +315,7 @@ export class LibsqlDatabases implements OwnerDatabases {
 
   /** The tables of a database, which is created if it does not exist. */
   async #readSchema(
-    home: StorageHome,
+    home: DatabaseHome,
     bytesMax: number,
     signal: AbortSignal,
   ): Promise<Uint8Array | SqlOutcome> {
@@ -350,7 +349,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   }
 
   /** The server's own limit, beside the check in each batch, which is before what we record. */
-  async #limitNamespace(home: StorageHome, bytesMax: number): Promise<void> {
+  async #limitNamespace(home: DatabaseHome, bytesMax: number): Promise<void> {
     const namespace = toNamespace(home)
     if (this.#limited.get(namespace) === bytesMax) return
     await this.#server.limitNamespace(namespace, bytesMax + doneBytesMax)
@@ -391,7 +390,7 @@ async function translate<T>(verb: string, act: () => Promise<T>): Promise<T> {
     return await act()
   } catch (error) {
     if (!(error instanceof LibsqlUnavailable)) throw error
-    throw new AppError("database_unavailable", `Cannot ${verb} the database: ${error.message}`, {
+    throw new Refused("database_unavailable", `Cannot ${verb} the database: ${error.message}`, {
       cause: error,
     })
   }

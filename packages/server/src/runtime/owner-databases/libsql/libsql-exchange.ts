@@ -1,5 +1,5 @@
 import { findRetryDelay, parseJson, toOwnJson } from "@hamlet/kit"
-import type { SqlOutcome } from "../../../domain/owner-databases.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 import {
   type LibsqlReply,
   type LibsqlStatement,

@@ -1,4 +1,4 @@
-import type { SqlOutcome, SqlRequest } from "../../../domain/owner-databases.ts"
+import type { SqlOutcome, SqlRequest } from "../owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
 import type { StatementTraits } from "../worker/authorizer.ts"
 

@@ -1,5 +1,5 @@
 import { FairQueue, OpenCounts, type Waiter } from "@hamlet/kit"
-import type { SqlOutcome } from "../../../domain/owner-databases.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { findTogetherKind, type KnownStatements, type TogetherKind } from "./known-statements.ts"
 import type { Request } from "./libsql-request.ts"

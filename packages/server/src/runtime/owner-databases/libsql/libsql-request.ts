@@ -1,6 +1,6 @@
 import { type IdempotentRequest, isJsonText, parseJson } from "@hamlet/kit"
-import type { SentSqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
-import type { StorageHome } from "../../../domain/storage-home.ts"
+import type { SentSqlRequest, SqlStatement } from "../owner-databases.ts"
+import type { DatabaseHome } from "../owner-databases.ts"
 import { toNamespace } from "../../../shared/libsql/libsql-registry.ts"
 import { toRequestJson } from "../database-messages.ts"
 import { listArgs } from "../worker/bind-args.ts"
@@ -9,7 +9,7 @@ import type { KnowableRequest, KnownRequest } from "./known-statements.ts"
 import { knownLimits, type LibsqlWorkerReply, type ReadCall } from "./libsql-messages.ts"
 
 /** A request that waits or runs. Its JSON may be megabytes, and is made once. */
-export interface Request extends StorageHome, KnowableRequest {
+export interface Request extends DatabaseHome, KnowableRequest {
   readonly bytesMax: number
   readonly idempotent: IdempotentRequest | undefined
   readonly json: string

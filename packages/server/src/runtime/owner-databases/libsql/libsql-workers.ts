@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { parseOwnJson } from "@hamlet/kit"
 import { type WorkerOptions, WorkerProcessPool } from "@hamlet/sandbox"
-import type { SqlOutcome } from "../../../domain/owner-databases.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { toFailedOutcome } from "../database-messages.ts"
 import type { LibsqlWorkerReply, LibsqlWorkerSettings } from "./libsql-messages.ts"

@@ -1,5 +1,5 @@
 import { keepRecent, Loop } from "@hamlet/kit"
-import type { StorageHome } from "../../../domain/storage-home.ts"
+import type { DatabaseHome } from "../owner-databases.ts"
 import {
   type LibsqlRegistry,
   type RegisteredDatabase,
@@ -33,7 +33,7 @@ export class OwnerSizes {
   }
 
   /** How large the database may become, with the others of the user; undefined if not known. */
-  findRoom(home: StorageHome, bytesMax: number): number | undefined {
+  findRoom(home: DatabaseHome, bytesMax: number): number | undefined {
     const sizes = this.#sizes.get(home.ownerId)
     if (!sizes || performance.now() - sizes.readMs > this.#limits.sizesMsMax) return undefined
     const own = toNamespace(home)
@@ -58,7 +58,7 @@ export class OwnerSizes {
   }
 
   /** A database has this size now. */
-  note({ ownerId, valId }: StorageHome, bytes: number): void {
+  note({ ownerId, valId }: DatabaseHome, bytes: number): void {
     const database = { ownerId, ...(valId === undefined ? {} : { valId }), bytes }
     const namespace = toNamespace(database)
     const sizes = this.#sizes.get(ownerId)
@@ -68,7 +68,7 @@ export class OwnerSizes {
     this.#loop.wakeIn(this.#limits.recordMs)
   }
 
-  forget(home: StorageHome): void {
+  forget(home: DatabaseHome): void {
     this.#sizes.delete(home.ownerId)
     this.#unrecorded.delete(toNamespace(home))
   }

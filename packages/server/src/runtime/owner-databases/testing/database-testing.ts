@@ -2,14 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type {
-  BatchMode,
-  OwnerDatabases,
-  SqlOutcome,
-  SqlRequest,
-  SqlStatement,
-} from "../../../domain/owner-databases.ts"
-import type { StorageHomes } from "../../../domain/storage-home.ts"
+import type { BatchMode, OwnerDatabases, SqlOutcome, SqlRequest, SqlStatement } from "../owner-databases.ts"
+import type { DatabaseHomes } from "../owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
@@ -58,11 +52,11 @@ export interface TestHomeOptions {
   readonly bytesMax?: number
   readonly msMax?: number
   readonly limits?: Partial<LibsqlLimits>
-  readonly homes?: StorageHomes
+  readonly homes?: DatabaseHomes
 }
 
 /** All users and vals exist. */
-export const allHomes: StorageHomes = { exists: () => Promise.resolve(true) }
+export const allHomes: DatabaseHomes = { exists: () => Promise.resolve(true) }
 
 /** Opens databases of the home that the suite is about. */
 export type OpenHome = (options?: TestHomeOptions) => Promise<TestHome>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
-import { describeEachHome } from "../../../../test/support/database-homes.ts"
+import { describeEachHome } from "../testing/database-homes.ts"
 import { openDatabases, type TestHome, type TestOwner } from "../testing/database-testing.ts"
 
 describeEachHome("OwnerDatabases", (open) => {

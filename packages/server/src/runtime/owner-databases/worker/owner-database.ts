@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { IdempotentRequest } from "@hamlet/kit"
-import type { SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
+import type { SqlRequest, SqlStatement } from "../owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
 import { createAuthorizer } from "./authorizer.ts"
 import { type Bindings, bindArgs } from "./bind-args.ts"

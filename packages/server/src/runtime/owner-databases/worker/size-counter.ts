@@ -1,5 +1,5 @@
 import { keepRecent } from "@hamlet/kit"
-import type { StorageHome } from "../../../domain/storage-home.ts"
+import type { DatabaseHome } from "../owner-databases.ts"
 import { countBytesOf, listPaths, toDatabasePath } from "../database-paths.ts"
 
 const limits = {
@@ -37,7 +37,7 @@ export function createSizeCounter(folder: string) {
   }
   return {
     /** The bytes of the user's other databases. Called before this one is written to. */
-    countOthers(home: StorageHome): number {
+    countOthers(home: DatabaseHome): number {
       const own = toDatabasePath(folder, home)
       const sizes = find(home.ownerId)
       sizes.written = own

@@ -1,5 +1,5 @@
 import { statfsSync } from "node:fs"
-import type { SqlOutcome } from "../../../domain/owner-databases.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 
 /** A statement cannot run for a reason of ours, not of SQLite. */
 export class StatementError extends Error {}

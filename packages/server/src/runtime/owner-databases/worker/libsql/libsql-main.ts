@@ -3,7 +3,7 @@
 
 import { keepRecent } from "@hamlet/kit"
 import { serveRequests } from "@hamlet/sandbox/worker"
-import type { SqlOutcome, SqlRequest } from "../../../../domain/owner-databases.ts"
+import type { SqlOutcome, SqlRequest } from "../../owner-databases.ts"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import { statementLimits } from "../../database-limits.ts"
 import {

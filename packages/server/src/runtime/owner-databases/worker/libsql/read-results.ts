@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from "node:sqlite"
-import type { SqlOutcome } from "../../../../domain/owner-databases.ts"
+import type { SqlOutcome } from "../../owner-databases.ts"
 import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import type { StatementLimits } from "../../database-limits.ts"
 import type { LibsqlWorkerReply, ReadCall } from "../../libsql/libsql-messages.ts"

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import type { SqlRequest, SqlStatement } from "../../../../domain/owner-databases.ts"
+import type { SqlRequest, SqlStatement } from "../../owner-databases.ts"
 import type { MirrorLimits } from "../../libsql/libsql-messages.ts"
 import { type Authorizer, createAuthorizer, noFiles } from "../authorizer.ts"
 import { isNamed, listArgs, toBindings } from "../bind-args.ts"

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from "bun:test"
-import { LibsqlDatabases } from "../../src/runtime/owner-databases/libsql/libsql-databases.ts"
+import { LibsqlDatabases } from "../libsql/libsql-databases.ts"
 import {
   allHomes,
   createOwner,
@@ -7,8 +7,8 @@ import {
   openDatabases,
   type TestHome,
   type TestHomeOptions,
-} from "../../src/runtime/owner-databases/testing/database-testing.ts"
-import { hasLibsql, type LibsqlProcess, startLibsql } from "./processes/libsql-process.ts"
+} from "./database-testing.ts"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "./libsql-process.ts"
 
 /** A suite about databases that is the same on both homes. */
 export function describeEachHome(

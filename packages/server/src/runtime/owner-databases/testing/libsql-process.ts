@@ -2,10 +2,8 @@ import { existsSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { waitUntil } from "@hamlet/kit/testing"
-import type { LibsqlOptions } from "../../../src/shared/libsql/libsql-server.ts"
-import { notRun } from "../databases.ts"
-import { findFreePort } from "./free-port.ts"
+import { findFreePort, notRun, waitUntil } from "@hamlet/kit/testing"
+import type { LibsqlOptions } from "../../../shared/libsql/libsql-server.ts"
 import { createJwtKey } from "./jwt-key.ts"
 
 /** The program, which npm installs for tests; undefined where there is none for this machine. */
