@@ -1,7 +1,4 @@
-import {
-  type LibsqlProcess,
-  startLibsql,
-} from "../../packages/server/src/runtime/owner-databases/testing/libsql-process.ts"
+import { type LibsqlProcess, startLibsql } from "@hamlet/owner-databases/testing"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { chooseLimits } from "../harness/brief.ts"
 import { cpuMsOf } from "../harness/process-tree.ts"

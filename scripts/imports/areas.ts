@@ -31,7 +31,7 @@ function toPackage(
 }
 
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
-const packages = ["http1", "kit", "sandbox"]
+const packages = ["http1", "kit", "owner-databases", "sandbox"]
 const server = ["config", "domain", "shared", ...packages, ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
@@ -48,12 +48,16 @@ const areas: readonly Area[] = [
   toPackage("sandbox", ["find-deno", "guest", "http1", "kit"], {
     "/worker": "src/worker-processes/serve-requests.ts",
   }),
+  // The SQLite databases of users. Few servers need the home on a libSQL server, so that is loaded late.
+  toPackage("owner-databases", ["http1", "kit", "sandbox"], {
+    "/libsql": "src/libsql/libsql-databases.ts",
+  }),
   { name: "contract", path: "packages/contract/", mayImport: [] },
   { name: "guest", path: "packages/guest/", mayImport: [] },
   { name: "std", path: "packages/std/", mayImport: [] },
   { name: "web", path: "packages/web/", mayImport: ["contract", "find-deno"] },
   { name: "cli", path: "packages/cli/", mayImport: ["contract"] },
-  // What several layers need and is no rule about vals: headers, cookies, the libSQL protocol.
+  // What several layers need and is no rule about vals: headers and cookies.
   { name: "shared", path: "packages/server/src/shared/", mayImport: ["http1", "kit"] },
   {
     name: "domain",

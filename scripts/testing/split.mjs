@@ -13,7 +13,7 @@ const secondsHints = {
   "packages/server/src/jobs/": 2,
   "packages/server/src/runtime/dependencies/": 7,
   "packages/server/src/runtime/dependencies/walls.test.ts": 15,
-  "packages/server/src/runtime/owner-databases/": 2,
+  "packages/owner-databases/src/": 2,
   "packages/server/src/runtime/parser/": 2,
   "packages/sandbox/src/processes/supervisor.test.ts": 20,
   "packages/sandbox/src/sandboxes/sandboxes.test.ts": 14,

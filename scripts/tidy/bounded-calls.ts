@@ -5,7 +5,8 @@ import type { Tree } from "./tree.ts"
 /** The module through which the main thread calls the functions of this rule. */
 const boundedModule = "packages/kit/src/hostile-input/bounded.ts"
 
-const serverSource = /^packages\/(?:http1|kit|sandbox|server)\/src\/.*(?<!\.test)\.ts$/
+const serverSource =
+  /^packages\/(?:http1|kit|owner-databases|sandbox|server)\/src\/.*(?<!\.test)\.ts$/
 
 /**
  * Code of the server that does not run on its main thread while it serves, with the reason. A folder
@@ -25,7 +26,7 @@ const exempt: readonly (readonly [path: string, reason: string])[] = [
   ["packages/server/src/mail/outbound/compile-message.ts", "a thread above 64 KB"],
   ["packages/sandbox/src/emits/transpile-tool.ts", "a tool in a sandbox"],
   ["packages/sandbox/src/guest-client/guest-values.ts", "a thread above 32 KB"],
-  ["packages/server/src/runtime/owner-databases/worker/", "a worker process above 32 KB"],
+  ["packages/owner-databases/src/worker/", "a worker process above 32 KB"],
   ["packages/sandbox/src/worker-processes/serve-requests.ts", "a worker process"],
   ["packages/server/src/storage/backup/", "a thread, and the command that restores"],
   ["packages/server/src/storage/migrations/", "before serving"],

@@ -10,10 +10,10 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { routes } from "@hamlet/contract"
+import { notRun } from "@hamlet/kit/testing"
 import packageJson from "../package.json" with { type: "json" }
 import { options } from "../src/config/config.ts"
 import { expectStatus, openApi } from "./support/api.ts"
-import { notRun } from "@hamlet/kit/testing"
 
 // The files of deploy/, as far as they can be checked without a machine to deploy to. Those of
 // proxies are in process/routing.test.ts, and `npm run container-test` builds the image.

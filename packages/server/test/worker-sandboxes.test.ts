@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
+import { openDatabases } from "@hamlet/owner-databases/testing"
 import { createSystemCallFilter } from "@hamlet/sandbox"
 import { hasBubblewrap, isRoot, readStatus } from "@hamlet/sandbox/testing"
-import { openDatabases } from "../src/runtime/owner-databases/testing/database-testing.ts"
 import { CodeTools } from "../src/runtime/parser/code-tools.ts"
 import { listParsers } from "../src/runtime/parser/testing/parser-testing.ts"
 

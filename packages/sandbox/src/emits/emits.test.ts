@@ -6,7 +6,12 @@ import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { programLimits } from "../processes/program-limits.ts"
 import { type ProgramModule, toModuleType } from "../program/program-module.ts"
 import { toCachePath, writeModules } from "../sandboxes/module-cache.ts"
-import { denoPath, evaluate, hasBubblewrap, openSandboxes } from "../sandboxes/testing/sandbox-testing.ts"
+import {
+  denoPath,
+  evaluate,
+  hasBubblewrap,
+  openSandboxes,
+} from "../sandboxes/testing/sandbox-testing.ts"
 import { toEmitFile, toEmitKey } from "./emit-file.ts"
 import { EmitFolder } from "./emit-folder.ts"
 import { Emitter } from "./emitter.ts"

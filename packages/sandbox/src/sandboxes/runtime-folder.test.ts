@@ -12,9 +12,16 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { RuntimeFolder } from "./runtime-folder.ts"
-import { createDataDir, denoPath, findRuntimeFolder, hasBubblewrap, isRoot, openSandboxes } from "./testing/sandbox-testing.ts"
 import { notRun } from "@hamlet/kit/testing"
+import { RuntimeFolder } from "./runtime-folder.ts"
+import {
+  createDataDir,
+  denoPath,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isRoot,
+  openSandboxes,
+} from "./testing/sandbox-testing.ts"
 import { tryTool } from "./testing/try-tool.ts"
 
 const endMsMax = 10_000

@@ -13,7 +13,21 @@ import { dirname, join } from "node:path"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { hasSlowLane } from "../cpu-priority/slow-lane.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
-import { createDataDir, evaluate, findGuestPid, findRuntimeFolder, hasBubblewrap, isGrouped, isRoot, listGroups, listOpenFiles, listPids, openSandboxes, readStatus, start } from "./testing/sandbox-testing.ts"
+import {
+  createDataDir,
+  evaluate,
+  findGuestPid,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isGrouped,
+  isRoot,
+  listGroups,
+  listOpenFiles,
+  listPids,
+  openSandboxes,
+  readStatus,
+  start,
+} from "./testing/sandbox-testing.ts"
 
 const levels = (["bubblewrap", "deno"] as const).filter(
   (level) => level === "deno" || hasBubblewrap,

@@ -4,7 +4,16 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { readProcessStat } from "./launch/process-identity.ts"
-import { createDataDir, evaluate, findRuntimeFolder, hasBubblewrap, isRoot, listGroups, openSandboxes, readStatus } from "./testing/sandbox-testing.ts"
+import {
+  createDataDir,
+  evaluate,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isRoot,
+  listGroups,
+  openSandboxes,
+  readStatus,
+} from "./testing/sandbox-testing.ts"
 
 const childPath = fileURLToPath(new URL("./testing/child-server.ts", import.meta.url))
 const levels = (["bubblewrap", "deno"] as const).filter(

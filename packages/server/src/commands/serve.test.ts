@@ -12,7 +12,7 @@ const onDemand = [
   "server/src/mail/outbound/smtp-transport.ts",
   "server/src/runtime/oidc/oidc-provider.ts",
   "server/src/runtime/otlp/trace-exporter.ts",
-  "server/src/runtime/owner-databases/libsql/libsql-databases.ts",
+  "owner-databases/src/libsql/libsql-databases.ts",
   "server/src/storage/postgres/client.ts",
   "server/src/storage/sqlite/open.ts",
   "@modelcontextprotocol/server",

@@ -1,5 +1,11 @@
 import { availableParallelism, hostname, loadavg } from "node:os"
 import { readResidentBytes, toRetryDelay } from "@hamlet/kit"
+import {
+  createLibsqlRegistry,
+  createLibsqlServer,
+  type LibsqlOptions,
+  registryNamespace,
+} from "@hamlet/owner-databases"
 import { identityOf, isAlive, type Runner, type RunnerStatus } from "@hamlet/sandbox"
 import type { NodeLoad, ServiceStatus } from "../domain/nodes.ts"
 import { workBackoff } from "../domain/queue/work-backoff.ts"
@@ -7,8 +13,6 @@ import type { ApiParts } from "../http/nouns.ts"
 import { NodeWatch } from "../jobs/node-watch.ts"
 import type { QueueWorker } from "../jobs/queue-worker.ts"
 import { ServiceWatch, type WatchedService } from "../jobs/service-watch.ts"
-import { createLibsqlRegistry, registryNamespace } from "../shared/libsql/libsql-registry.ts"
-import { createLibsqlServer, type LibsqlOptions } from "../shared/libsql/libsql-server.ts"
 import { createBucketContent, probeBucket } from "../storage/blobs/s3-objects.ts"
 import type { Foundation } from "./foundation.ts"
 import type { Stores } from "./stores.ts"

@@ -1,3 +1,4 @@
+import { DatabasePool, type OwnerDatabases, type SentSqlRequest } from "@hamlet/owner-databases"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
 import { Backups } from "../domain/backups.ts"
@@ -6,10 +7,8 @@ import { createUploads } from "../domain/blobs/uploads.ts"
 import { createConnections } from "../domain/connections.ts"
 import { createChat, createChatAllowance } from "../domain/openai.ts"
 import { createSqlite, noOwnerDatabases } from "../domain/owner-databases.ts"
-import { type OwnerDatabases, type SentSqlRequest } from "../runtime/owner-databases/owner-databases.ts"
 import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
-import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
 import { createStorageHomes } from "../storage/accounts/storage-homes.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
 import type { Database } from "../storage/database/database.ts"
@@ -52,9 +51,7 @@ async function openOwnerDatabases(
     case "none":
       return { ...noOwnerDatabases, stop: () => Promise.resolve() }
     case "libsql": {
-      const { LibsqlDatabases } = await import(
-        "../runtime/owner-databases/libsql/libsql-databases.ts"
-      )
+      const { LibsqlDatabases } = await import("@hamlet/owner-databases/libsql")
       return new LibsqlDatabases({ ...options, server: home.server, onError })
     }
     case "files": {

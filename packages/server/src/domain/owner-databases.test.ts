@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
+import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "@hamlet/owner-databases"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import { emptyQuotaBook } from "./limits/quotas.ts"
 import { createSqlite, noOwnerDatabases } from "./owner-databases.ts"
-import { type OwnerDatabases, type SentSqlRequest, type SqlOutcome } from "../runtime/owner-databases/owner-databases.ts"
 
 const home = { ownerId: "ada" }
 const ofVal = { ...home, valId: "val" }

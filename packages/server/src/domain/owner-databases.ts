@@ -1,5 +1,11 @@
 import { findOnce, type JsonText } from "@hamlet/kit"
-import type { BatchMode, OwnerDatabases, SentSqlRequest, SqlOutcome, SqlStatement } from "../runtime/owner-databases/owner-databases.ts"
+import type {
+  BatchMode,
+  OwnerDatabases,
+  SentSqlRequest,
+  SqlOutcome,
+  SqlStatement,
+} from "@hamlet/owner-databases"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"

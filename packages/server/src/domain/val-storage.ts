@@ -1,6 +1,6 @@
+import type { OwnerDatabases } from "@hamlet/owner-databases"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
-import type { OwnerDatabases } from "../runtime/owner-databases/owner-databases.ts"
 import type { StorageHome } from "./storage-home.ts"
 import { assertOwner, type Vals } from "./vals/vals.ts"
 

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
+import { createLibsqlRegistry, createLibsqlServer, toNamespace } from "@hamlet/owner-databases"
+import { hasLibsql, startLibsql } from "@hamlet/owner-databases/testing"
 import { purgeUser } from "../../src/domain/accounts/accounts.ts"
-import { createLibsqlRegistry, toNamespace } from "../../src/shared/libsql/libsql-registry.ts"
-import { createLibsqlServer } from "../../src/shared/libsql/libsql-server.ts"
 import { expectStatus, openApi, type TestApi } from "../support/api.ts"
 import { describePostgres, describeSqlite, type OpenDatabase } from "../support/databases.ts"
-import { hasLibsql, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import { refusalOf } from "./suite.ts"
 
 if (hasLibsql("two servers with one libSQL server"))

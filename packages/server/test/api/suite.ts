@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from "bun:test"
 import type { val } from "@hamlet/contract"
 import { waitUntil } from "@hamlet/kit/testing"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "@hamlet/owner-databases/testing"
 import type { z } from "zod"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import {
@@ -17,7 +18,6 @@ import {
   type TestDatabase,
 } from "../support/databases.ts"
 import { toEndedRun } from "../support/fakes/ended-run.ts"
-import { hasLibsql, type LibsqlProcess, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 
 export type ValView = z.infer<typeof val>
 

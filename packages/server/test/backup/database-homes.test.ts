@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "@hamlet/owner-databases/testing"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
-import { hasLibsql, type LibsqlProcess, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import { createRestoreTarget, type RestoreTarget, takeBackup } from "./restore-target.ts"
 
 const fox = "🦊 ünï\u2028code"

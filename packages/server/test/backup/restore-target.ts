@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { type BackupSummary, createBackupChecker } from "@hamlet/contract/backup"
-import type { LibsqlOptions } from "../../src/shared/libsql/libsql-server.ts"
+import type { LibsqlOptions } from "@hamlet/owner-databases"
 import { toPostgresBackup } from "../../src/storage/backup/databases/postgres.ts"
 import { toSqliteBackup } from "../../src/storage/backup/databases/sqlite.ts"
 import {

@@ -1,6 +1,6 @@
 import { test } from "bun:test"
+import { startLibsql } from "@hamlet/owner-databases/testing"
 import { databases } from "../support/databases.ts"
-import { startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import { previousRelease, unpackPreviousRelease } from "../support/processes/previous-release.ts"
 import { toValHost } from "../support/proxies/proxied-node.ts"
 import type { ProxyKind } from "../support/proxies/start-proxy.ts"

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { notRun } from "@hamlet/kit/testing"
 import { toModule } from "../../../../bench/compat/api-check.ts"
 import { apiGroups } from "../../../../bench/compat/api-groups.ts"
 import { servers } from "../../../../bench/compat/apis/servers.ts"
@@ -10,7 +11,6 @@ import { canShare } from "../../../../bench/compat/shared-module.ts"
 import { ValHost } from "../../../../bench/compat/val-host.ts"
 import { findRegistry } from "../../src/runtime/dependencies/find-registry.ts"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { notRun } from "@hamlet/kit/testing"
 import { limitConcurrency } from "../support/limit-concurrency.ts"
 import { refusedApis } from "./refused-apis.ts"
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { ApiError, createClient } from "@hamlet/contract/client"
+import { notRun } from "@hamlet/kit/testing"
 import { sql } from "../../src/storage/database/sql.ts"
 import { databases } from "../support/databases.ts"
-import { notRun } from "@hamlet/kit/testing"
 import { openEmpty, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 // A node is a server with a data folder of its own; what nodes share is the database and the key.

@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
-import { type Authority, createAuthority, findFreePort, notRun, waitUntil } from "@hamlet/kit/testing"
+import {
+  type Authority,
+  createAuthority,
+  findFreePort,
+  notRun,
+  waitUntil,
+} from "@hamlet/kit/testing"
 import { loadConfig } from "../../src/config/config.ts"
 import { checkExposure } from "../../src/doctor/checks/check-exposure.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { hasLibsql, startLibsql } from "@hamlet/owner-databases/testing"
 import { describePostgres, describeSqlite, type OpenDatabase } from "../support/databases.ts"
-import { hasLibsql, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const count = 32

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe } from "bun:test"
-import { appendFileSync } from "node:fs"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { notRun } from "@hamlet/kit/testing"
 import type { Database } from "../../src/storage/database/database.ts"
 import { migrate } from "../../src/storage/database/migrate.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
@@ -167,11 +167,4 @@ function closedOnce(database: TestDatabase): TestDatabase {
       return closed
     },
   }
-}
-
-/** Reports a suite that was left out, and why, so that it is not left out silently. */
-export function notRun(name: string, reason: string): void {
-  process.stderr.write(`not run: ${name}: ${reason}\n`)
-  const file = process.env.HAMLET_TEST_NOT_RUN
-  if (file !== undefined) appendFileSync(file, `${name}: ${reason}\n`)
 }

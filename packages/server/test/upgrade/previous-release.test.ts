@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
+import { hasLibsql, startLibsql } from "@hamlet/owner-databases/testing"
 import { version as ownVersion } from "../../package.json"
 import { describePostgres } from "../support/databases.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
-import { hasLibsql, startLibsql } from "../../src/runtime/owner-databases/testing/libsql-process.ts"
 import {
   hasPreviousRelease,
   previousRelease,

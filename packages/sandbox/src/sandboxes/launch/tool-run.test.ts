@@ -4,7 +4,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import type { Sandboxes } from "../sandboxes.ts"
-import { createDataDir, findRuntimeFolder, hasBubblewrap, isGrouped, isRoot, openSandboxes } from "../testing/sandbox-testing.ts"
+import {
+  createDataDir,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isGrouped,
+  isRoot,
+  openSandboxes,
+} from "../testing/sandbox-testing.ts"
 import { readProcessStat } from "./process-identity.ts"
 import type { ToolJob, ToolLimits, ToolOutcome } from "./tool-run.ts"
 

@@ -2,8 +2,14 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { evaluate, findGuestPid, hasBubblewrap, openSandboxes, readStatus } from "../testing/sandbox-testing.ts"
 import { notRun } from "@hamlet/kit/testing"
+import {
+  evaluate,
+  findGuestPid,
+  hasBubblewrap,
+  openSandboxes,
+  readStatus,
+} from "../testing/sandbox-testing.ts"
 import { createSystemCallFilter } from "./system-call-filter.ts"
 import { type FilteredProgram, findSystemCalls, type SystemCallTable } from "./system-calls.ts"
 

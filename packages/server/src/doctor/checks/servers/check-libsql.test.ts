@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import {
-  hasLibsql,
-  type LibsqlProcess,
-  startLibsql,
-} from "../../../runtime/owner-databases/testing/libsql-process.ts"
+import { createLibsqlRegistry, createLibsqlServer } from "@hamlet/owner-databases"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "@hamlet/owner-databases/testing"
 import { loadConfig } from "../../../config/config.ts"
-import { createLibsqlRegistry } from "../../../shared/libsql/libsql-registry.ts"
-import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
 import { checkLibsql } from "./check-libsql.ts"
 
 const look = async (env: Readonly<Record<string, string>>) => {

@@ -1,6 +1,5 @@
+import { createLibsqlServer, LibsqlUnavailable, registryNamespace } from "@hamlet/owner-databases"
 import type { Config } from "../../../config/config.ts"
-import { registryNamespace } from "../../../shared/libsql/libsql-registry.ts"
-import { createLibsqlServer, LibsqlUnavailable } from "../../../shared/libsql/libsql-server.ts"
 import { about, type Findings, toReason } from "../../finding.ts"
 
 const check = about("databases of users")

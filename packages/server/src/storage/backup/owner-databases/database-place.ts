@@ -2,16 +2,14 @@ import { renameSync, rmSync } from "node:fs"
 import { open } from "node:fs/promises"
 import {
   createLibsqlRegistry,
-  toInteger,
-  toNamespace,
-} from "../../../shared/libsql/libsql-registry.ts"
-import {
   createLibsqlServer,
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
   openLibsqlStream,
-} from "../../../shared/libsql/libsql-server.ts"
+  toInteger,
+  toNamespace,
+} from "@hamlet/owner-databases"
 import { syncPath } from "../databases/sqlite.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import { listOwnerDatabases } from "./database-files.ts"

@@ -1,19 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { join } from "node:path"
-import { AppError } from "../../../domain/app-error.ts"
 import {
   createLibsqlRegistry,
-  toInteger,
-  toNamespace,
-} from "../../../shared/libsql/libsql-registry.ts"
-import {
   createLibsqlServer,
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
   openLibsqlStream,
-} from "../../../shared/libsql/libsql-server.ts"
+  toInteger,
+  toNamespace,
+} from "@hamlet/owner-databases"
+import { AppError } from "../../../domain/app-error.ts"
 import { copyPrefix, readFile, removeLeftovers } from "./database-files.ts"
 import { OwnerDatabaseDamaged, type OwnerDatabaseSource } from "./owner-database-source.ts"
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path"
+import type { LibsqlOptions } from "@hamlet/owner-databases"
 import { AppError } from "../../../domain/app-error.ts"
 import type { StorageHome } from "../../../domain/storage-home.ts"
-import type { LibsqlOptions } from "../../../shared/libsql/libsql-server.ts"
 
 /** Where the databases of users are: on a libSQL server, in a folder, or nowhere. */
 export type DatabaseHome =

@@ -1,7 +1,6 @@
 import { isJsonText, toOwnJson } from "@hamlet/kit"
 import type { WorkerOutcome } from "@hamlet/sandbox"
-import type { SentSqlRequest, SqlOutcome, SqlRequest } from "./owner-databases.ts"
-import type { DatabaseHome } from "./owner-databases.ts"
+import type { DatabaseHome, SentSqlRequest, SqlOutcome, SqlRequest } from "./owner-databases.ts"
 import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process gets when it starts. */

@@ -1,11 +1,11 @@
 import { keepRecent, Loop } from "@hamlet/kit"
-import type { DatabaseHome } from "../owner-databases.ts"
+import type { LibsqlLimits } from "../database-limits.ts"
 import {
   type LibsqlRegistry,
   type RegisteredDatabase,
   toNamespace,
-} from "../../../shared/libsql/libsql-registry.ts"
-import type { LibsqlLimits } from "../database-limits.ts"
+} from "../libsql-server/libsql-registry.ts"
+import type { DatabaseHome } from "../owner-databases.ts"
 
 type Registry = Pick<LibsqlRegistry, "listOf" | "setBytes">
 

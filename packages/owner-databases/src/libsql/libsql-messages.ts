@@ -1,5 +1,5 @@
-import type { SqlOutcome, SqlRequest } from "../owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
+import type { SqlOutcome, SqlRequest } from "../owner-databases.ts"
 import type { StatementTraits } from "../worker/authorizer.ts"
 
 // What the server and its workers say to each other about databases on a libSQL server.

@@ -3,8 +3,6 @@
 
 import { keepRecent } from "@hamlet/kit"
 import { serveRequests } from "@hamlet/sandbox/worker"
-import type { SqlOutcome, SqlRequest } from "../../owner-databases.ts"
-import type { LibsqlValue } from "../../../../shared/libsql/libsql-server.ts"
 import { statementLimits } from "../../database-limits.ts"
 import {
   knownLimits,
@@ -14,6 +12,8 @@ import {
   mirrorLimits,
   type PlanCall,
 } from "../../libsql/libsql-messages.ts"
+import type { LibsqlValue } from "../../libsql-server/libsql-server.ts"
+import type { SqlOutcome, SqlRequest } from "../../owner-databases.ts"
 import { toOutcome } from "../sql-errors.ts"
 import { type BoundStatement, planBatch } from "./plan-batch.ts"
 import { readResults, unexpectedMessage } from "./read-results.ts"

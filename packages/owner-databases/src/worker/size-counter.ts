@@ -1,6 +1,6 @@
 import { keepRecent } from "@hamlet/kit"
-import type { DatabaseHome } from "../owner-databases.ts"
 import { countBytesOf, listPaths, toDatabasePath } from "../database-paths.ts"
+import type { DatabaseHome } from "../owner-databases.ts"
 
 const limits = {
   /** The users whose sizes are kept. */

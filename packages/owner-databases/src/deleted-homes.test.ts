@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { describeEachHome } from "./testing/database-homes.ts"
 import type { DatabaseHome } from "./owner-databases.ts"
+import { describeEachHome } from "./testing/database-homes.ts"
 
 describeEachHome("OwnerDatabases", (open) => {
   /** Homes that are deleted after so many checks. */

@@ -1,6 +1,6 @@
 import { FairQueue, OpenCounts, type Waiter } from "@hamlet/kit"
-import type { SqlOutcome } from "../owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 import { findTogetherKind, type KnownStatements, type TogetherKind } from "./known-statements.ts"
 import type { Request } from "./libsql-request.ts"
 

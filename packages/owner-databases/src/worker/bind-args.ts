@@ -1,6 +1,5 @@
 import type { SQLInputValue } from "node:sqlite"
-import type { SqlValue as Value } from "../owner-databases.ts"
-import type { SqlStatement } from "../owner-databases.ts"
+import type { SqlStatement, SqlValue as Value } from "../owner-databases.ts"
 import type { Parameters } from "./scan-sql.ts"
 import { StatementError } from "./sql-errors.ts"
 

@@ -2,8 +2,6 @@ import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { parseOwnJson } from "@hamlet/kit"
 import { type WorkerOptions, type WorkerOutcome, WorkerProcessPool } from "@hamlet/sandbox"
-import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "./owner-databases.ts"
-import type { DatabaseHome, DatabaseHomes } from "./owner-databases.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import {
   assertIds,
@@ -14,6 +12,13 @@ import {
   toRequestJson,
 } from "./database-messages.ts"
 import { countOwnedBytes, fileEnds, toDatabasePath, toValFolder } from "./database-paths.ts"
+import type {
+  DatabaseHome,
+  DatabaseHomes,
+  OwnerDatabases,
+  SentSqlRequest,
+  SqlOutcome,
+} from "./owner-databases.ts"
 
 const programPath = fileURLToPath(new URL("./worker/database-main.ts", import.meta.url))
 

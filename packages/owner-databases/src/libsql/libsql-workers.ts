@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url"
 import { parseOwnJson } from "@hamlet/kit"
 import { type WorkerOptions, WorkerProcessPool } from "@hamlet/sandbox"
-import type { SqlOutcome } from "../owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { toFailedOutcome } from "../database-messages.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 import type { LibsqlWorkerReply, LibsqlWorkerSettings } from "./libsql-messages.ts"
 
 const programPath = fileURLToPath(new URL("../worker/libsql/libsql-main.ts", import.meta.url))

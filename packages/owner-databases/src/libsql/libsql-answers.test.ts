@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { openLibsql } from "../testing/database-homes.ts"
-import {
-  hasLibsql,
-  type LibsqlProcess,
-  startLibsql,
-} from "../testing/libsql-process.ts"
 import { Refused } from "@hamlet/kit"
 import { libsqlBackoff } from "../database-limits.ts"
+import { openLibsql } from "../testing/database-homes.ts"
 import { sendOnce } from "../testing/database-testing.ts"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "../testing/libsql-process.ts"
 
 /** What the libSQL server responds to a pipeline; undefined for its own response. */
 type Answer = (body: string) => Response | undefined

@@ -13,7 +13,7 @@ import {
   type LibsqlPost,
   type LibsqlPosted,
   toUnreached,
-} from "../../../shared/libsql/libsql-server.ts"
+} from "../libsql-server/libsql-server.ts"
 
 const limits: PoolLimits = {
   ...http1Limits,

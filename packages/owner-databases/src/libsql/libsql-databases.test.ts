@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { waitUntil } from "@hamlet/kit/testing"
-import { openLibsql } from "../testing/database-homes.ts"
-import {
-  hasLibsql,
-  type LibsqlProcess,
-  startLibsql,
-} from "../testing/libsql-process.ts"
 import { Refused } from "@hamlet/kit"
-import { createLibsqlRegistry, toNamespace } from "../../../shared/libsql/libsql-registry.ts"
-import { createLibsqlServer } from "../../../shared/libsql/libsql-server.ts"
+import { waitUntil } from "@hamlet/kit/testing"
 import { libsqlBackoff } from "../database-limits.ts"
+import { createLibsqlRegistry, toNamespace } from "../libsql-server/libsql-registry.ts"
+import { createLibsqlServer } from "../libsql-server/libsql-server.ts"
+import { openLibsql } from "../testing/database-homes.ts"
 import {
   type TestOwner,
   theirRows,
   theirTable,
   useTheirTable,
 } from "../testing/database-testing.ts"
+import { hasLibsql, type LibsqlProcess, startLibsql } from "../testing/libsql-process.ts"
 
 const endless =
   "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
-import type { SqlRequest, SqlStatement } from "../../owner-databases.ts"
 import type { MirrorLimits } from "../../libsql/libsql-messages.ts"
+import type { SqlRequest, SqlStatement } from "../../owner-databases.ts"
 import { type Authorizer, createAuthorizer, noFiles } from "../authorizer.ts"
 import { isNamed, listArgs, toBindings } from "../bind-args.ts"
 import { describeDoneTable, toDoneTableState } from "../done-requests.ts"

@@ -1,11 +1,11 @@
 import { findRetryDelay, parseJson, toOwnJson } from "@hamlet/kit"
-import type { SqlOutcome } from "../owner-databases.ts"
+import { type LibsqlLimits, statementLimits } from "../database-limits.ts"
 import {
   type LibsqlReply,
   type LibsqlStatement,
   LibsqlUnavailable,
-} from "../../../shared/libsql/libsql-server.ts"
-import { type LibsqlLimits, statementLimits } from "../database-limits.ts"
+} from "../libsql-server/libsql-server.ts"
+import type { SqlOutcome } from "../owner-databases.ts"
 import { type OwnStatement, recordDone } from "../worker/done-requests.ts"
 import { toValue } from "../worker/libsql/plan-batch.ts"
 import {

@@ -1,20 +1,25 @@
 import { keepRecent, Refused, toOwnJson } from "@hamlet/kit"
 import type { WorkerOptions } from "@hamlet/sandbox"
-import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../owner-databases.ts"
-import type { DatabaseHome, DatabaseHomes } from "../owner-databases.ts"
+import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
+import { assertIds, endingOutcome } from "../database-messages.ts"
 import {
   createLibsqlRegistry,
   type LibsqlRegistry,
   toNamespace,
-} from "../../../shared/libsql/libsql-registry.ts"
+} from "../libsql-server/libsql-registry.ts"
 import {
   createLibsqlServer,
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
-} from "../../../shared/libsql/libsql-server.ts"
-import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
-import { assertIds, endingOutcome } from "../database-messages.ts"
+} from "../libsql-server/libsql-server.ts"
+import type {
+  DatabaseHome,
+  DatabaseHomes,
+  OwnerDatabases,
+  SentSqlRequest,
+  SqlOutcome,
+} from "../owner-databases.ts"
 import {
   describeDoneTable,
   doneBytesMax,

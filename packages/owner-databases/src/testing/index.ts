@@ -1,0 +1,2 @@
+export { openDatabases } from "./database-testing.ts"
+export { hasLibsql, type LibsqlProcess, startLibsql } from "./libsql-process.ts"
