@@ -37,6 +37,7 @@ export type { ReadSocketRequest } from "./egress/sockets/socket-request.ts"
 export { Emitter } from "./emits/emitter.ts"
 export { GuestClient } from "./guest-client/guest-client.ts"
 export type { SandboxSource } from "./processes/pool.ts"
+export { programLimits } from "./processes/program-limits.ts"
 export { runnerLimits } from "./processes/runner-limits.ts"
 export { Supervisor } from "./processes/supervisor.ts"
 export {
