@@ -22,7 +22,7 @@ export class Work {
   constructor(public span?: TraceSpan) {}
 
   /** Records that a wait ends now. */
-  noteWait(wait: "database" | "queue" | "process", startMs: number): void {
+  noteWait(wait: "queue" | "process", startMs: number): void {
     this[`${wait}Ms`] += performance.now() - startMs
     this.span?.addChild(wait, "internal", startMs)
   }
