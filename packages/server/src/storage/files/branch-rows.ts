@@ -128,8 +128,12 @@ export function toPathStates(found: readonly PathRow[]): readonly PathState[] {
     const [since, fileId = "", type, updatedAt, bytes] = described.split(" ")
     return [
       {
-        ...{ path, since: Number(since), fileId, bytes: Number(bytes) },
-        ...{ type: type === "-" ? null : (type as FileType), updatedAt: Number(updatedAt) },
+        path,
+        since: Number(since),
+        fileId,
+        bytes: Number(bytes),
+        type: type === "-" ? null : (type as FileType),
+        updatedAt: Number(updatedAt),
       },
     ]
   })

@@ -22,7 +22,7 @@ interface ChangeRow {
 const limits = {
   /** A version may change thousands of paths. */
   changesPerVersionMax: 100,
-  /** Of a page. */
+  /** Changes of a page. */
   changesMax: 10_000,
 }
 
@@ -50,7 +50,9 @@ export async function listChanges(
   const toChange = ({ version, createdAt, note }: VersionRow): VersionChange => {
     const some = [...(byVersion.get(version) ?? [])].sort(byPath)
     return {
-      ...{ version, createdAt, note },
+      version,
+      createdAt,
+      note,
       changes: toPathChanges(some.slice(0, limits.changesPerVersionMax)),
       hasMoreChanges: isCut || some.length > limits.changesPerVersionMax,
     }

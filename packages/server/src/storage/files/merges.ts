@@ -29,7 +29,8 @@ export function* readSides(
     base: yield* readBase(mergedId),
     ours: { branchId: ours.id, version: ours.version, tree },
     theirs: {
-      ...{ branchId: theirsId, version: theirs.version },
+      branchId: theirsId,
+      version: theirs.version,
       tree: createTree(yield* readPaths(theirsId, theirs.version)),
     },
     origins: toOrigins(linked),

@@ -98,8 +98,12 @@ export function* saveFiles(
     yield* emitSaved(dialect, { ...val, version: next.version }, change, depth)
   }
   return {
-    ...{ val, branch: (yield* findBranch(dialect, valId, branchId)) ?? branch, isNewVersion: true },
-    ...{ paths, written, schedules: added },
+    val,
+    branch: (yield* findBranch(dialect, valId, branchId)) ?? branch,
+    isNewVersion: true,
+    paths,
+    written,
+    schedules: added,
     isRemote: next.packages === "fetch",
   }
 }
@@ -160,7 +164,10 @@ function toNextVersion(
   const createdAt = Math.max(at, ...changed.map(({ origin }) => (origin?.updatedAt ?? 0) + 1))
   const readme = files.find(({ path, type }) => path === readmePath && type !== "directory")
   return {
-    ...{ version, createdAt, note, entryType: entry?.type ?? null },
+    version,
+    createdAt,
+    note,
+    entryType: entry?.type ?? null,
     entry: entry && { path: entry.path, since: sinceOf(entry) },
     readmeSince: readme && sinceOf(readme),
     changed: changed.map(toChanged),
@@ -222,7 +229,9 @@ function isDirectory({ type, origin }: PlannedState): boolean {
 function toModule({ path, type, content, origin }: PlannedState): ChangedModule {
   const listPackages = content?.listPackages ?? (() => [])
   return {
-    ...{ path, isEnd: type === null, from: content ? undefined : origin?.path },
+    path,
+    isEnd: type === null,
+    from: content ? undefined : origin?.path,
     text: content && { code: content.text, listPackages },
   }
 }

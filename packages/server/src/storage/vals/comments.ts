@@ -86,7 +86,10 @@ function* addComment(
   if (!row) return undefined
   yield* emitCommented(dialect, {
     ...comment,
-    ...{ userId: comment.authorId, authorName: row.authorName, ownerId: val.ownerId, depth },
+    userId: comment.authorId,
+    authorName: row.authorName,
+    ownerId: val.ownerId,
+    depth,
   })
   return row
 }

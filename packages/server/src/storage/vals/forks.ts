@@ -126,8 +126,12 @@ function* createFork(
     yield* addSchedules(dialect, created, findIntervals(created, copied), schedules, "paused")
   if (created && original && fork.privacy === "public")
     yield* addNotification(dialect, {
-      ...{ type: "fork", ownerId: original.ownerId, valId: original.id, actorId: fork.ownerId },
-      ...{ key: `fork/${created.id}`, otherValId: created.id },
+      type: "fork",
+      ownerId: original.ownerId,
+      valId: original.id,
+      actorId: fork.ownerId,
+      key: `fork/${created.id}`,
+      otherValId: created.id,
     })
   return created
 }

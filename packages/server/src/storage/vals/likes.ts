@@ -32,7 +32,8 @@ export function createLikeStore(db: Database): LikeStore {
         where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
       return readVals<Val & { readonly likedAt: number }>(db, page, list, (row) => [
-        ...[row.likedAt, row.id],
+        row.likedAt,
+        row.id,
       ])
     },
   }

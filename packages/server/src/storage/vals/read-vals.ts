@@ -41,7 +41,7 @@ export function completeVals<Row extends Val>(
     async complete(row) {
       const found = await db.first<Pick<Val, "code" | "readme">>`
       select coalesce(c.content, '') as code, d.content as readme from versions n ${withEntry} where n.branch_id = ${row.id} and n.version = ${row.version}`
-      // It was deleted a moment ago.
+      // The val was deleted a moment ago.
       return { ...row, ...(found ?? { code: "", readme: null }) } as unknown as Row
     },
     countChars: ({ code, readme }) => code.length + (readme?.length ?? 0),

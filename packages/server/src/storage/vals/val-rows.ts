@@ -15,9 +15,12 @@ export const updatedAt = raw(
 
 /** The entry file of the main branch, which a val without files has as well. */
 const entryFile = {
-  ...{ id: "coalesce(c.file_id, v.id)", path: `coalesce(n.entry_path, '${entryPath}')` },
-  ...{ since: "coalesce(n.entry_since, n.version)", branchId: "v.id" },
-  ...{ branchName: `'${mainBranch}'`, isEntry: "1" },
+  id: "coalesce(c.file_id, v.id)",
+  path: `coalesce(n.entry_path, '${entryPath}')`,
+  since: "coalesce(n.entry_since, n.version)",
+  branchId: "v.id",
+  branchName: `'${mainBranch}'`,
+  isEntry: "1",
 }
 
 /**
@@ -27,8 +30,9 @@ const entryFile = {
 export const valColumns = toColumns("d.content", "coalesce(c.content, '')")
 
 /**
- * The same columns for a list: code and readme are null where they are long together, see `readVals`. Of a
- * text that the list leaves out, it has the beginning, from which the summary is made.
+ * The columns of a Val in a list: code and readme are null where they are long together, see
+ * `readVals`. Of a text that the list leaves out, it has the beginning, from which the summary is
+ * made.
  */
 export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): Statement {
   const texts = {
@@ -101,9 +105,13 @@ export const withCurrentVersion = sql`
   join users u on u.id = v.owner_id join branches b on b.id = v.id
   join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}`
 
-/** The same columns for a val and one of its files `f`, whose state is `c`. */
+/** The columns of a Val that is one of its files `f`, whose state is `c`. */
 export const valFileColumns = toColumns("d.content", "coalesce(c.content, '')", {
-  ...{ id: "f.id", path: "f.path", since: "c.since", branchId: "b.id", branchName: "b.name" },
+  id: "f.id",
+  path: "f.path",
+  since: "c.since",
+  branchId: "b.id",
+  branchName: "b.name",
   isEntry: "case when b.id = v.id and f.path = n.entry_path then 1 else 0 end",
 })
 

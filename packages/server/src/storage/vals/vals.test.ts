@@ -104,10 +104,14 @@ describeEachDatabase("createValStore", (open) => {
     })
     const branch = { since: 1, branchId: id, branchName: "main" }
     expect(await store.findByFile(id)).toMatchObject({
-      ...{ id, code: "1", file: { id, path: "main.tsx", isEntry: true, ...branch } },
+      id,
+      code: "1",
+      file: { id, path: "main.tsx", isEntry: true, ...branch },
     })
     expect(await store.findByFile(other)).toMatchObject({
-      ...{ id, code: "2", file: { id: other, path: "other.ts", isEntry: false, ...branch } },
+      id,
+      code: "2",
+      file: { id: other, path: "other.ts", isEntry: false, ...branch },
     })
     await close()
   })

@@ -169,7 +169,8 @@ function* makeCurrent(
   const { files } = createTree(yield* readPaths(val.id, val.version))
   const fileCount = files.filter(({ type }) => type !== "directory").length
   const toTree = ({ file, type }: Val, all: readonly TreeFile[]) => ({
-    ...{ files: all, entry: { fileId: file.id, type } },
+    files: all,
+    entry: { fileId: file.id, type },
   })
   const settled = settleAddresses(before, toTree(before, filesBefore), toTree(val, files))
   yield* writeAddresses(before, settled)

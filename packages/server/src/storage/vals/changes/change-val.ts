@@ -85,7 +85,8 @@ function planChange(
   const after = isNewVersion
     ? {
         ...described,
-        ...{ code: source?.code ?? before.code, version: main.versionLast + 1 },
+        code: source?.code ?? before.code,
+        version: main.versionLast + 1,
         file: isEntryChanged ? { ...before.file, since: main.versionLast + 1 } : before.file,
         fileCount: countFiles(main, described, isEntryChanged),
         versionCreatedAt: savedAt,
@@ -155,7 +156,9 @@ function* writeEntryAndReadme(
   const changed: ChangedFile[] = []
   if (isEntryChanged)
     changed.push({
-      ...{ path: entry.path, fileId: entry.fileId, type: entryType },
+      path: entry.path,
+      fileId: entry.fileId,
+      type: entryType,
       text: source
         ? { content: source.code, imports: source.imports }
         : main.entry
@@ -164,7 +167,9 @@ function* writeEntryAndReadme(
     })
   if (isReadmeChanged)
     changed.push({
-      ...{ path: readmePath, fileId: readme.fileId, type: after.readme === null ? null : "file" },
+      path: readmePath,
+      fileId: readme.fileId,
+      type: after.readme === null ? null : "file",
       text: after.readme === null ? undefined : { content: after.readme, imports: [] },
     })
   const added = changed.filter(
@@ -197,7 +202,8 @@ function* writeEntryAndReadme(
     isEntryChanged ? { ...entry, type: entryType } : undefined,
   )
   return {
-    ...{ paths: changed.map(({ path }) => path), isRemote: packages === "fetch" },
+    paths: changed.map(({ path }) => path),
+    isRemote: packages === "fetch",
     placed: { file: written, ...addresses },
   }
 }
@@ -226,7 +232,9 @@ function* findCodePackages(
     { ...val, mayHaveConfig: hasConfig, mayHaveLockfile: hasLockfile },
     [
       {
-        ...{ path: main.entry?.path ?? entryPath, isEnd: false, from: undefined },
+        path: main.entry?.path ?? entryPath,
+        isEnd: false,
+        from: undefined,
         text: { code: source.code, listPackages },
       },
     ],
@@ -267,7 +275,9 @@ function toSearchText(val: Val): SearchText {
   const { id, privacy, name, code, readme, description, file } = val
   const codePath = toSearchedPath(file.path)
   return {
-    ...{ valId: id, isPublic: privacy === "public", name: foldText(name) },
+    valId: id,
+    isPublic: privacy === "public",
+    name: foldText(name),
     body: foldBody({ code, readme, description, codePath }),
   }
 }
