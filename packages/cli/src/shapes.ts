@@ -32,7 +32,7 @@ export type Result = {
   | {
       /** The single value that a script needs. */
       readonly plain: string
-      /** The same, if it is absent. */
+      /** What people see; the single value, if this is absent. */
       readonly human?: string
     }
   | { readonly fields: readonly RecordField[] }

@@ -44,7 +44,7 @@ export interface ArchivedVal {
   readonly createdAt: string
   readonly updatedAt: string
   readonly likeCount: number
-  /** Of the newest version of `main`, if there are more than code and readme. */
+  /** The files of the newest version of `main`, if there are more than code and readme. */
   readonly files?: readonly SourceFile[]
   /** All versions of all branches, if asked for. */
   readonly branches?: readonly ArchivedBranch[]
@@ -74,7 +74,13 @@ export function toArchivedVal(
 ): ArchivedVal {
   const { name, type, privacy, readme, createdAt, updatedAt, likeCount } = val
   return {
-    ...{ name, type, privacy, readme, createdAt, updatedAt, likeCount },
+    name,
+    type,
+    privacy,
+    readme,
+    createdAt,
+    updatedAt,
+    likeCount,
     ...(files && { files }),
     ...(branches && { branches }),
     versions: versions

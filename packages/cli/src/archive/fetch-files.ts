@@ -1,6 +1,12 @@
 import type { Client } from "@hamlet/contract/client"
-import { type Branch, createFetchText, forEachAtOnce, listTree } from "../checkout/remote-tree.ts"
+import {
+  type Branch,
+  createFetchText,
+  forEachConcurrently,
+  listTree,
+} from "../checkout/remote-tree.ts"
 import { CliError } from "../cli-error.ts"
+import { limits } from "../limits.ts"
 import type { SourceFile } from "./write-branch.ts"
 
 /** Downloads the files of the newest version of a branch; those that cannot be read are reported. */
@@ -14,7 +20,7 @@ export async function fetchBranchFiles(
   const listed = await Array.fromAsync(listTree(client, place, version))
   const fetchText = createFetchText(client, place, version)
   const files: SourceFile[] = []
-  await forEachAtOnce(listed, async ({ path, type }) => {
+  await forEachConcurrently(listed, limits.watchFetchesMax, async ({ path, type }) => {
     if (type === "directory") return
     try {
       files.push({ path, type, content: await fetchText(path) })

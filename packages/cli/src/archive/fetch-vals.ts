@@ -17,7 +17,7 @@ export async function* fetchArchivedVals(
   const fetching: Promise<ArchivedVal | undefined>[] = []
   const next = async () => fetching.shift()
   for await (const val of withoutRepeats(vals)) {
-    // It may have been deleted meanwhile.
+    // The val may have been deleted meanwhile.
     const fetched = unlessMissing(fetchVal(client, val, hasHistory), "val_not_found")
     // The failure is reported when this val's turn comes; until then it is not unhandled.
     fetched.catch(() => {})

@@ -46,7 +46,7 @@ export function removeEmptyParents(folder: string, path: string): void {
     try {
       rmdirSync(join(folder, parent))
     } catch {
-      // It is not empty.
+      // The folder is not empty.
       return
     }
   }

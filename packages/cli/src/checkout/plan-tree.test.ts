@@ -4,7 +4,10 @@ import { planTree } from "./plan-tree.ts"
 
 /** A file with an id and a text; the same text has the same hash. */
 const file = (id: string, hash: string, version = 1): BaseFile => ({
-  ...{ id, hash, version, type: "script" },
+  id,
+  hash,
+  version,
+  type: "script",
 })
 
 interface Sides {

@@ -61,7 +61,7 @@ export interface ValStep {
   readonly kind: "create" | "save" | "delete" | "move"
   readonly path: string
   readonly newPath?: string
-  /** Of the text that is saved. */
+  /** The hash of the text that is saved. */
   readonly hash?: string | undefined
 }
 
@@ -91,7 +91,7 @@ export function planTree({ base, scan, remote }: TreeSides): TreePlan {
   for (const [path, file] of base) {
     const theirPath = byId.get(file.id) ?? (remote.files.has(path) ? path : undefined)
     if (theirPath !== undefined) done.add(theirPath)
-    // It is being written, or cannot be read.
+    // The file is being written, or cannot be read.
     if (scan.blocked.has(path)) continue
     const here = scan.files.has(path)
       ? path
@@ -156,7 +156,7 @@ function decideKnown(
   const sides = { path: theirPath, here, hash, before, theirs }
   if (here === undefined)
     return isSame ? [...record, { kind: "delete", path }] : [{ kind: "write", ...sides }]
-  // The same change twice, or one that was not recorded.
+  // Both sides made the same change, or one was not recorded.
   if (!isSame && here === theirPath && hash === theirs.hash)
     return [{ kind: "note", path: theirPath, before, theirs }]
   if (here === theirPath && before !== undefined && !isTheirText)

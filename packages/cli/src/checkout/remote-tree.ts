@@ -90,7 +90,7 @@ export async function fetchTree(
   const fresh = [...listed].filter(([, file]) => !known.has(`${file.id} ${file.version}`))
   onFetch.begin(fresh.length)
   try {
-    await forEachAtOnce(fresh, async ([path]) => {
+    await forEachConcurrently(fresh, limits.watchFetchesMax, async ([path]) => {
       texts.set(path, await fetchText(path))
       onFetch.add()
     })
@@ -126,8 +126,10 @@ export function createFetchText(
 ): FetchText {
   return async (path) => {
     const response = await client.getFileContent({
-      ...{ val_id: val.id, branch_id: branch.id },
-      ...{ version, path },
+      val_id: val.id,
+      branch_id: branch.id,
+      version,
+      path,
     })
     return toText(await readBody(response, path), `"${path}"`)
   }
@@ -143,14 +145,15 @@ async function readBody({ body }: Response, path: string): Promise<Uint8Array> {
   }
 }
 
-/** Works on several items at once. */
-export async function forEachAtOnce<Item>(
+/** Works on all items, at most `max` of them at the same time. */
+export async function forEachConcurrently<Item>(
   items: readonly Item[],
+  max: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const left = [...items].reverse()
   const worker = async () => {
     for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item)
   }
-  await Promise.all(Array.from({ length: limits.watchFetchesMax }, worker))
+  await Promise.all(Array.from({ length: max }, worker))
 }

@@ -103,7 +103,10 @@ export async function pullTree(
   const fetchText = createFetchText(deps.client, checkout, remote.version)
   const stepDeps = {
     ...deps,
-    ...{ checkout, files, isForced, version: remote.version },
+    checkout,
+    files,
+    isForced,
+    version: remote.version,
     getText: async (path: string) => remote.texts.get(path) ?? fetchText(path),
     findBaseText: (path: string) => findBaseText(deps.client, checkout, path),
   }
@@ -144,7 +147,7 @@ async function findBaseText(
   const file = checkout.files.get(path)
   if (!file) return undefined
   const text = await unlessMissing(createFetchText(client, checkout, file.version)(path))
-  // Of another branch, if the folder has just changed to this one.
+  // The recorded version is of another branch if the folder has just changed to this one.
   return text !== undefined && hashText(text) === file.hash ? text : undefined
 }
 

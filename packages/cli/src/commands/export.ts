@@ -45,8 +45,10 @@ likes only the number. Of a val with several files it has the versions of its co
     const manifest: Manifest = {
       format: "hamlet-archive",
       formatVersion: history ? formatVersion : formatWithoutHistory,
-      ...{ server: connection.server.url, user: username },
-      ...{ exportedAt: new Date().toISOString(), counts },
+      server: connection.server.url,
+      user: username,
+      exportedAt: new Date().toISOString(),
+      counts,
     }
     await zip.add(manifestPath, toJson(manifest))
     await zip.end()

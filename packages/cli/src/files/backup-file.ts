@@ -66,7 +66,7 @@ export class BackupFile {
   discard(): void {
     this.#isDiscarded = true
     rmSync(this.#temporary, { force: true })
-    // It may already be closed; an unlinked file disappears with the process at the latest.
+    // The file may already be closed; an unlinked one disappears with the process at the latest.
     this.#handle.close().catch(() => {})
   }
 

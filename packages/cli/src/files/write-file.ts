@@ -46,7 +46,7 @@ function resolveLink(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // It does not exist yet.
+    // The file does not exist yet.
     return path
   }
 }

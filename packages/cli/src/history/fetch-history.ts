@@ -1,6 +1,6 @@
 import type { Client, Output } from "@hamlet/contract/client"
 import { archiveLimits } from "../archive/archive-limits.ts"
-import { createFetchText, forEachAtOnce, listTree } from "../checkout/remote-tree.ts"
+import { createFetchText, forEachConcurrently, listTree } from "../checkout/remote-tree.ts"
 import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 import type { Val } from "../names/find-val.ts"
@@ -69,7 +69,7 @@ async function fetchTexts(
   const changed = [...after.values()].filter(
     ({ id, type, version: since }) => type !== "directory" && before.get(id)?.version !== since,
   )
-  await forEachAtOnce(changed, async ({ id, path }) => {
+  await forEachConcurrently(changed, limits.watchFetchesMax, async ({ id, path }) => {
     texts.set(id, await fetchText(path))
   })
   return texts
@@ -105,7 +105,9 @@ function toChanges(
       .filter((file) => isDirectory(file) && before.get(file.id)?.path !== file.path)
       .map(({ path }) => ({ path, type: "directory" }) as const),
     ...present.filter(isMoved).map(({ id, path, type }) => ({
-      ...{ path: before.get(id)?.path ?? path, newPath: path, content: texts.get(id) },
+      path: before.get(id)?.path ?? path,
+      newPath: path,
+      content: texts.get(id),
       type: toContentType(type),
     })),
     ...present.flatMap((file) => {

@@ -78,8 +78,10 @@ export async function mergeIntoFolder(
       const conflicts = await fetchConflicts(deps.client, input, found)
       writeConflicts(open.folder, checkout, conflicts, {
         ...merge,
-        ...{ version: found.version, sourceVersion: found.sourceVersion },
-        ...{ files: conflicts.map(toFile), isWritten: false },
+        version: found.version,
+        sourceVersion: found.sourceVersion,
+        files: conflicts.map(toFile),
+        isWritten: false,
       })
       const advice =
         'edit the files, or delete them, and run "hamlet branch merge --continue"; "hamlet branch merge --abort" gives up'
@@ -119,7 +121,8 @@ export async function continueMerge(
     )
     const input = {
       ...toInput(checkout, { ...state, note: note ?? state.note }),
-      ...{ resolved, sourceVersion: state.sourceVersion },
+      resolved,
+      sourceVersion: state.sourceVersion,
     }
     const version = await findSameVersion(open, state, texts)
     try {

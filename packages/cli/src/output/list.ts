@@ -8,7 +8,7 @@ export interface Column<Item> {
   readonly title: string
   readonly value: (item: Item) => string | number | null | undefined
   readonly human?: (item: Item) => string
-  /** It is a time; people see it relative to now. */
+  /** Whether the value is a time, which people see relative to now. */
   readonly isTime?: boolean
   /** What people see instead of an absent value. */
   readonly absent?: string

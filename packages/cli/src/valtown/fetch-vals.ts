@@ -33,7 +33,12 @@ export async function fetchSourceVal(client: Client, val: Folder): Promise<Sourc
   branches.sort((one, other) => Number(other.name === "main") - Number(one.name === "main"))
   const source = `${author.username ?? ""}/${name}`
   return {
-    ...{ source, name, privacy, description, branches, problems },
+    source,
+    name,
+    privacy,
+    description,
+    branches,
+    problems,
     variables: await listVariables(client, id),
   }
 }

@@ -78,8 +78,10 @@ async function openSources(
       load: async () => readVtFolder(folder, name),
     }))
   const client = createClient({
-    ...{ baseUrl: apiUrl, token: await readToken(context) },
-    ...{ timeoutMs: limits.timeoutMs, retriesMax: limits.retriesMax },
+    baseUrl: apiUrl,
+    token: await readToken(context),
+    timeoutMs: limits.timeoutMs,
+    retriesMax: limits.retriesMax,
   })
   const vals = await listSourceVals(client, source)
   return vals.map((val) => ({
@@ -98,7 +100,7 @@ async function isThere(path: string): Promise<boolean> {
     )
 }
 
-/** It is never an argument, because other users of this machine can read those. */
+/** The token is never an argument, because other users of this machine can read those. */
 async function readToken({ env }: Context): Promise<string> {
   const token = env.VAL_TOWN_API_KEY ?? (canAsk() ? await askHidden("Token of Val Town: ") : "")
   if (/^[\x21-\x7e]+$/.test(token)) return token

@@ -46,7 +46,10 @@ export function readVtFolder(folder: string, name = basename(resolve(folder))): 
     }),
   )
   return {
-    ...{ source: folder, name, privacy: "private", description: null },
+    source: folder,
+    name,
+    privacy: "private",
+    description: null,
     branches: [{ name: "main", files: read }],
     variables: undefined,
     problems: [...blocked.values()].filter((problem) => problem !== undefined),

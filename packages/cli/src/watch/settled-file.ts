@@ -87,7 +87,7 @@ function read<File>(
     return text === undefined ? { mark: "" } : { mark, file: parse(text, path) }
   } catch (error) {
     if (error instanceof CliError) return { mark, problem: toFailure(error)?.text ?? error.message }
-    // It was deleted, or may not be read.
+    // The file was deleted, or may not be read.
     const isGone = (error as NodeJS.ErrnoException).code === "ENOENT"
     return isGone ? { mark: "" } : { mark: "", problem: toProblem(path, error as Error) }
   }
@@ -117,7 +117,7 @@ function toMark({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {
 
 /** The known paths that are gone, sorted into those that are missing and those that may come back. */
 export interface Missing {
-  /** Those that have been gone for a while. */
+  /** Paths that have been gone for a while. */
   readonly missing: ReadonlySet<string>
   /** Whether all files have settled. */
   readonly isClear: boolean

@@ -50,7 +50,13 @@ async function openWorld(stage: Stage, gate: Gate, random: () => number) {
   await ada.print(["val", "clone", "ada/tree", "there"], { env })
   const { id } = await ada.client.getValByName({ username: "ada", val_name: "tree" })
   return {
-    ...{ stage, gate, random, here, there, id, ada },
+    stage,
+    gate,
+    random,
+    here,
+    there,
+    id,
+    ada,
     start: (...args: string[]) => ada.start(args, { env }),
     run: (...args: string[]) => ada.print(args, { env }),
     versionOf: async () => (await ada.client.getBranch({ val_id: id, branch_id: id })).version,

@@ -256,16 +256,16 @@ function defineImport(stage: () => Stage): void {
     const [ada, bob] = [await stage().person("import2"), await stage().person("import3")]
     const files = {
       "export/vals/one/hello.json": {
-        ...{
-          id: "7f1c",
-          name: "hello",
-          code: "console.log(1)",
-          privacy: "public",
-          readme: "hi",
-          version: 17,
-          type: "httpnext",
-        },
-        ...{ createdAt: "2023-05-01T12:00:00Z", author: { username: "x" }, likeCount: 3 },
+        id: "7f1c",
+        name: "hello",
+        code: "console.log(1)",
+        privacy: "public",
+        readme: "hi",
+        version: 17,
+        type: "httpnext",
+        createdAt: "2023-05-01T12:00:00Z",
+        author: { username: "x" },
+        likeCount: 3,
       },
       "export/vals/flag.json": { name: "flag", code: "2", public: true, version: 0 },
       "export/vals/by_file.json": {

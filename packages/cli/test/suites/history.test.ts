@@ -29,7 +29,9 @@ async function makeHistory(stage: Stage, username: string) {
     { path: "folder", type: "directory" },
   ])
   const inner = await ada.client.createBranch({
-    ...{ val_id: ada.id, name: "inner", branchId: draft.id },
+    val_id: ada.id,
+    name: "inner",
+    branchId: draft.id,
   })
   await save(inner.id, undefined, [{ path: "c.ts", content: "inner\n" }])
   await save(ada.id, "last", [
@@ -83,7 +85,8 @@ describe("export --history, import", () => {
     expect((await bob.json([...imported, "--dry-run"]))[0]).toMatchObject({ status: "created" })
     expect((await bob.json(imported))[0]).toMatchObject({ status: "created", version: 4 })
     const { id, privacy } = await bob.client.getFolderByName({
-      ...{ username: "history2", val_name: "app" },
+      username: "history2",
+      val_name: "app",
     })
     expect(privacy).toBe("public")
     expect(await describeHistory(bob, id)).toEqual(await describeHistory(ada, ada.id))

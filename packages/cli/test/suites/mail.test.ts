@@ -51,14 +51,18 @@ describe("mail, user email", () => {
     writeFileSync(file, "hello")
     const parts = ["--from", "eve@example.org", "--subject", "Hi", "--attach", file]
     expect(JSON.parse(await ada.print(["mail", "test", "inbox", ...parts]))).toEqual([
-      ...["eve@example.org", "Hi", "hello"],
+      "eve@example.org",
+      "Hi",
+      "hello",
     ])
     const raw = await ada.print(["mail", "test", "inbox", "--raw", "-", "--detach"], {
       input: "From: Eve <eve@example.org>\nSubject: raw\n\nx",
     })
     const run_id = raw.trimEnd()
     expect((await ada.client.getRun({ run_id })).email).toMatchObject({
-      ...{ from: "Eve <eve@example.org>", subject: "raw", isTest: true },
+      from: "Eve <eve@example.org>",
+      subject: "raw",
+      isTest: true,
     })
     const both = ["mail", "test", "inbox", "--raw", file, "--subject", "x"]
     expect((await ada.hamlet(both)).stderr).toContain("Cannot combine --raw")
@@ -71,7 +75,8 @@ describe("mail, user email", () => {
     expect((await ada.hamlet(["mail", "confirm"])).stderr).toContain("no email address")
     const { exit, stderr } = await ada.hamlet(["mail", "confirm", "--address", "ada@example.org"])
     expect([exit, stderr]).toEqual([
-      ...[0, 'Sent a code to your address. Confirm it with "hamlet mail confirm CODE"\n'],
+      0,
+      'Sent a code to your address. Confirm it with "hamlet mail confirm CODE"\n',
     ])
     expect((await ada.hamlet(["mail", "confirm", "1"])).stderr).toContain("the code is wrong")
   })

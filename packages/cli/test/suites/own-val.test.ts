@@ -44,7 +44,11 @@ describe("commands in the folder of one val", () => {
     const isThere = async () => (await messages("--file", "jobs/clean.ts")).length === 5
     await until(isThere, "the runs are listed")
     expect(await messages("--file", "jobs/clean.ts")).toEqual([
-      ...["from clean", "from clean", "from clean", "from draft", "from clean"],
+      "from clean",
+      "from clean",
+      "from clean",
+      "from draft",
+      "from clean",
     ])
     expect(await messages("--file", "jobs/clean.ts", "--branch", "draft")).toEqual(["from draft"])
     expect(await messages("--file", "main.ts")).toEqual(["from main"])

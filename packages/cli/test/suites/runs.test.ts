@@ -78,7 +78,11 @@ describe("run, logs", () => {
     const input = "some\ntext\n"
     const args = ["run", "args", "first", "x={}", "__proto__=1", "-", "--", "-1", "--json"]
     expect(JSON.parse(await ada.print(args, { input }))).toEqual([
-      ...["first", JSON.parse('{"x":{},"__proto__":1}'), input, -1, "--json"],
+      "first",
+      JSON.parse('{"x":{},"__proto__":1}'),
+      input,
+      -1,
+      "--json",
     ])
     for (const invalid of ["{a:1}", "--unknown"])
       expect((await ada.hamlet(["run", "args", invalid])).exit).toBe(2)

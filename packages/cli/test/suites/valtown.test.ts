@@ -41,7 +41,8 @@ describe("import --from-valtown", () => {
     await ada.client.updateFile({ val_id: ada.id, path: "lib/a.ts", type: "http" })
     const { id: draft } = await ada.client.createBranch({ val_id: ada.id, name: "draft" })
     await ada.client.changeFiles({
-      ...{ val_id: ada.id, branch_id: draft },
+      val_id: ada.id,
+      branch_id: draft,
       changes: [
         { path: "lib/b.ts", delete: true },
         { path: "new.ts", content: "new" },

@@ -20,7 +20,7 @@ export interface Held {
   /** When it waits. */
   readonly isHeld: Promise<void>
   release(): void
-  /** It never reaches the server, or its answer is lost. */
+  /** Lets the request never reach the server, or loses its answer. */
   drop(): void
 }
 

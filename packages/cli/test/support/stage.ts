@@ -32,9 +32,9 @@ export interface Person {
   readonly configDir: string
   /** Calls the program in a pipe and waits for its end. */
   hamlet(args: readonly string[], options?: CallOptions): Promise<Ended>
-  /** The same, when it must go well: what it printed. */
+  /** Calls the program, which must go well, and returns what it printed. */
   print(args: readonly string[], options?: CallOptions): Promise<string>
-  /** The same with `--json`: each line of it. */
+  /** Calls the program with `--json`, and returns each line of what it printed. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command prints is whatever the test says it is.
   json(args: readonly string[], options?: CallOptions): Promise<any[]>
   /** Starts it without waiting. */

@@ -36,7 +36,10 @@ export const verbs: Verbs = {
         ...page,
         error: failed || succeeded ? failed === true : undefined,
         text: text || undefined,
-        ...{ status, source, since, until },
+        status,
+        source,
+        since,
+        until,
       }
       if (val === undefined) return session.client.items("listMyRuns", query)
       const { id } = await findWholeVal(session, val)

@@ -120,7 +120,8 @@ async function createCheckout(
     val: { id: val.id, name: val.name, username },
     // The first branch has the id of its val.
     branch: { id: val.id, name: "main" },
-    ...{ version: 0, files: new Map() },
+    version: 0,
+    files: new Map(),
   })
 }
 
