@@ -223,4 +223,59 @@ describe("tidy", () => {
       "Comments and documents have 1.3 vague words per 1,000, and may have 1",
     )
   })
+
+  test("refuses comments that mean something only after the line above", async () => {
+    const path = "packages/cli/src/a.test.ts"
+    const found = async (code: string) =>
+      (await check({ [path]: code })).map((problem) => problem.replace(/;.*/, ""))
+    // Written in two parts, so that this file does not have them itself.
+    const [line, block] = ["/".repeat(2), "/".concat("**")]
+    for (const start of ["Of", "The same", "Those", "It", "It's"])
+      for (const code of [
+        `const a = 1\n${line} ${start} all of them.`,
+        `const a = 1\nconst b = 2 ${line} ${start} all of them.`,
+        `const a = 1\n${block} ${start} all of them. */`,
+        `const a = 1\n${block}\n * ${start} all of them.\n */`,
+        `const a = 1\nconst b = {${block.slice(0, -1)} ${start} all of them. */}`,
+      ])
+        expect(await found(code)).toEqual([`${path}:2: a comment begins with "${start}"`])
+    const harmless = `
+      ${line} Its name is long, and
+      ${line} It goes on in the next line. Those of a sentence too.
+      ${block} Often used. It is a sentence further on. */
+      const text = "It is a text" + "https:${line}Of"
+      const pattern = "packages/*/It/*"`
+    expect(await found(harmless)).toEqual([])
+    expect(await check({ "docs/a.md": `${line} It is in a document` })).toEqual([])
+  })
+
+  test("refuses spreads of literals, but not of what is made of them", async () => {
+    const path = "packages/web/test/a.test.tsx"
+    const found = (code: string) => check({ [path]: code })
+    // Written in two parts, so that this file does not have them itself.
+    const spread = ".".repeat(3)
+    for (const code of [
+      `const it = {\n  ${spread}{ a, b: c },\n}`,
+      `const it = {\n  ${spread}{ a: { b: "}" }, c: [1] }, d }`,
+      `const it = {\n  ${spread}{\n    a,\n    b,\n  },\n}`,
+      `const it = {\n  ${spread}({ a: 1 } as const) }`,
+      `const it = <p\n {${spread}{ a, b }} />`,
+    ])
+      expect(await found(code)).toEqual([
+        `${path}:2: spreads the fields of an object literal; write them without the spread`,
+      ])
+    for (const code of [
+      `const it = [\n  ${spread}[1, "]"],\n]`,
+      `const it = [\n  ${spread}(["a"] as const)]`,
+      `call(\n  ${spread}[1, [2]])`,
+    ])
+      expect(await found(code)).toEqual([
+        `${path}:2: spreads the elements of an array literal; write them without the spread`,
+      ])
+    const harmless = `
+      const it = { ${spread}all, ${spread}(isA ? { a } : {}), ${spread}(b && { b }) }
+      const list = [${spread}["a", "b"].map(toC), ${spread}[1, 2][Symbol.iterator](), ${spread}{}.keys]
+      const rest = (${spread}[a, b]: Pair) => <p>{${spread}[a]}</p>`
+    expect(await found(harmless)).toEqual([])
+  })
 })

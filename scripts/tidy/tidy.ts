@@ -11,7 +11,9 @@ import { checkLocalPaths } from "./local-paths.ts"
 import { checkLockFile } from "./lock-file.ts"
 import { checkMarkdownLinks } from "./markdown-links.ts"
 import { checkMigrationNumbers } from "./migration-numbers.ts"
-import { checkPlainWords } from "./plain-words.ts"
+import { checkCommentStarts } from "./style/comment-starts.ts"
+import { checkLiteralSpreads } from "./style/literal-spreads.ts"
+import { checkPlainWords } from "./style/plain-words.ts"
 import { checkTextSizes } from "./text-sizes.ts"
 
 const rules = [
@@ -24,6 +26,8 @@ const rules = [
   checkFolderSizes,
   checkExportedNames,
   checkPlainWords,
+  checkCommentStarts,
+  checkLiteralSpreads,
   checkTextSizes,
 ]
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Tree } from "./tree.ts"
+import type { Tree } from "../tree.ts"
 
 /** Words for persons, or for nothing in particular, that hide the subject of a technical sentence. */
 const vagueWords = /\b(?:whoever|somebody|nobody|everybody|whatever)\b/gi
