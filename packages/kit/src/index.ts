@@ -18,9 +18,6 @@ export { prepareOnce } from "./caches/prepare-once.ts"
 export { Counter, OpenCounts } from "./counts/counter.ts"
 export { Histogram } from "./counts/histogram.ts"
 export { TokenBucket, TokenBuckets } from "./counts/token-bucket.ts"
-export { estimateOpenFiles, readOpenFilesMax } from "./files/open-files.ts"
-export { readResidentBytes } from "./files/resident-bytes.ts"
-export { tryList, tryListEntries, tryReadText } from "./files/try-read.ts"
 export {
   decodePercent,
   decodeValidPercents,
@@ -31,6 +28,7 @@ export {
   toOwnJson,
   toRegExp,
 } from "./hostile-input/bounded.ts"
+export { hasFewValues } from "./hostile-input/has-few-values.ts"
 export { readBytes, readStart } from "./hostile-input/read-bytes.ts"
 export { nextReadTurn, PieceRate, readPieces } from "./hostile-input/read-pieces.ts"
 export { alone, type BudgetStore, Budgets, type Sharing, toBudgetKey } from "./limits/budgets.ts"
@@ -69,11 +67,12 @@ export {
 } from "./once.ts"
 export { type Issue, Refused } from "./refused.ts"
 export { openCLibrary } from "./system/c-library.ts"
-export { findIdlePlace, type Place } from "./system/idle-places.ts"
+export { estimateOpenFiles, readOpenFilesMax } from "./system/open-files.ts"
 export { limitReceiveBuffers } from "./system/receive-buffers.ts"
+export { readResidentBytes } from "./system/resident-bytes.ts"
+export { tryList, tryListEntries, tryReadText } from "./system/try-read.ts"
 export { fromBase32, toBase32 } from "./text/base32.ts"
 export { toBase62 } from "./text/base62.ts"
-export { hasFewValues } from "./text/has-few-values.ts"
 export { isJsonText, type JsonText } from "./text/json-text.ts"
 export {
   truncateError,
@@ -107,4 +106,5 @@ export { currentWork, detachWork, runWork, Work } from "./tracing/work.ts"
 export { ByteBudget, type HeldBytes } from "./turns/byte-budget.ts"
 export { FairQueue, type Waiter } from "./turns/fair-queue.ts"
 export { FairSlots } from "./turns/fair-slots.ts"
+export { findIdlePlace, type Place } from "./turns/idle-places.ts"
 export { createTimeSlice, mapInSlices, type TimeSlice } from "./turns/time-slice.ts"

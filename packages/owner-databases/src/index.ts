@@ -35,14 +35,14 @@ export {
   registryNamespace,
   toInteger,
   toNamespace,
-} from "./libsql-server/libsql-registry.ts"
+} from "./libsql-protocol/libsql-registry.ts"
 export {
   createLibsqlServer,
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
   openLibsqlStream,
-} from "./libsql-server/libsql-server.ts"
+} from "./libsql-protocol/libsql-server.ts"
 export type {
   BatchMode,
   OwnerDatabases,

@@ -1,7 +1,7 @@
 import { ptr } from "bun:ffi"
 import { readlinkSync } from "node:fs"
-import { tryList } from "../files/try-read.ts"
 import { openCLibrary } from "./c-library.ts"
+import { tryList } from "./try-read.ts"
 
 /** Numbers of the kernel, which x86_64 and arm64 share. */
 const kernel = { socketLevel: 1, receiveBuffer: 8, acceptsConnections: 30, intBytes: 4 }

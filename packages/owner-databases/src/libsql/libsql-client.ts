@@ -13,7 +13,7 @@ import {
   type LibsqlPost,
   type LibsqlPosted,
   toUnreached,
-} from "../libsql-server/libsql-server.ts"
+} from "../libsql-protocol/libsql-server.ts"
 
 const limits: PoolLimits = {
   ...http1Limits,

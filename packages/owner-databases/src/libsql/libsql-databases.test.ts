@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Refused } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
 import { libsqlBackoff } from "../database-limits.ts"
-import { createLibsqlRegistry, toNamespace } from "../libsql-server/libsql-registry.ts"
-import { createLibsqlServer } from "../libsql-server/libsql-server.ts"
+import { createLibsqlRegistry, toNamespace } from "../libsql-protocol/libsql-registry.ts"
+import { createLibsqlServer } from "../libsql-protocol/libsql-server.ts"
 import { openLibsql } from "../testing/database-homes.ts"
 import {
   type TestOwner,

@@ -6,13 +6,13 @@ import {
   createLibsqlRegistry,
   type LibsqlRegistry,
   toNamespace,
-} from "../libsql-server/libsql-registry.ts"
+} from "../libsql-protocol/libsql-registry.ts"
 import {
   createLibsqlServer,
   type LibsqlOptions,
   type LibsqlServer,
   LibsqlUnavailable,
-} from "../libsql-server/libsql-server.ts"
+} from "../libsql-protocol/libsql-server.ts"
 import type {
   DatabaseHome,
   DatabaseHomes,

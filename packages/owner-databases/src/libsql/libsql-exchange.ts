@@ -4,7 +4,7 @@ import {
   type LibsqlReply,
   type LibsqlStatement,
   LibsqlUnavailable,
-} from "../libsql-server/libsql-server.ts"
+} from "../libsql-protocol/libsql-server.ts"
 import type { SqlOutcome } from "../owner-databases.ts"
 import { type OwnStatement, recordDone } from "../worker/done-requests.ts"
 import { toValue } from "../worker/libsql/plan-batch.ts"

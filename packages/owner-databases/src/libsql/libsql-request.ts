@@ -1,6 +1,6 @@
 import { type IdempotentRequest, isJsonText, parseJson } from "@hamlet/kit"
 import { toRequestJson } from "../database-messages.ts"
-import { toNamespace } from "../libsql-server/libsql-registry.ts"
+import { toNamespace } from "../libsql-protocol/libsql-registry.ts"
 import type { DatabaseHome, SentSqlRequest, SqlStatement } from "../owner-databases.ts"
 import { listArgs } from "../worker/bind-args.ts"
 import { type BoundStatement, planBatch, toKinds } from "../worker/libsql/plan-batch.ts"

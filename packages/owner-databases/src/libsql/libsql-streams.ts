@@ -1,6 +1,10 @@
 import { keepRecent, toOwnJson } from "@hamlet/kit"
 import type { LibsqlLimits } from "../database-limits.ts"
-import type { LibsqlReply, LibsqlServer, LibsqlStatement } from "../libsql-server/libsql-server.ts"
+import type {
+  LibsqlReply,
+  LibsqlServer,
+  LibsqlStatement,
+} from "../libsql-protocol/libsql-server.ts"
 
 /** How a request is sent. */
 interface SendOptions {

@@ -4,7 +4,7 @@ import {
   type LibsqlRegistry,
   type RegisteredDatabase,
   toNamespace,
-} from "../libsql-server/libsql-registry.ts"
+} from "../libsql-protocol/libsql-registry.ts"
 import type { DatabaseHome } from "../owner-databases.ts"
 
 type Registry = Pick<LibsqlRegistry, "listOf" | "setBytes">

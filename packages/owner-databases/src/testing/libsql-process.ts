@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { findFreePort, notRun, waitUntil } from "@hamlet/kit/testing"
-import type { LibsqlOptions } from "../libsql-server/libsql-server.ts"
+import type { LibsqlOptions } from "../libsql-protocol/libsql-server.ts"
 import { createJwtKey } from "./jwt-key.ts"
 
 /** The program, which npm installs for tests; undefined where there is none for this machine. */

@@ -1,6 +1,6 @@
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
-import { valNotFound } from "./vals/vals.ts"
+import { valNotFound } from "./vals/val-access.ts"
 
 /** Where blobs or a database belong: to a user, or to one val of the user. Both count as the user's. */
 export interface StorageHome {

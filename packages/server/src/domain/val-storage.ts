@@ -2,7 +2,8 @@ import type { OwnerDatabases } from "@hamlet/owner-databases"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { StorageHome } from "./storage-home.ts"
-import { assertOwner, type Vals } from "./vals/vals.ts"
+import { assertOwner } from "./vals/val-access.ts"
+import type { Vals } from "./vals/vals.ts"
 
 /** A val that was deleted, whose blobs and database are to be deleted. */
 export interface ValPurge extends Required<StorageHome> {

@@ -1,7 +1,8 @@
 import type { Caller } from "../domain/access.ts"
 import { hasTokenShape, tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
-import { canSee, type Val } from "../domain/vals/vals.ts"
+import { canSee } from "../domain/vals/val-access.ts"
+import type { Val } from "../domain/vals/vals.ts"
 import { parseAuthorization } from "../shared/headers/authorization-header.ts"
 import type { GatewayDeps } from "./deps.ts"
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { waitUntil } from "@hamlet/kit/testing"
 import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
-import { hashToken } from "../../src/domain/accounts/tokens.ts"
+import { hashToken } from "../../src/domain/accounts/token-text.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
-import { hashToken } from "../../src/domain/accounts/tokens.ts"
+import { hashToken } from "../../src/domain/accounts/token-text.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"

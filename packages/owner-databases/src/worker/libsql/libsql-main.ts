@@ -12,7 +12,7 @@ import {
   mirrorLimits,
   type PlanCall,
 } from "../../libsql/libsql-messages.ts"
-import type { LibsqlValue } from "../../libsql-server/libsql-server.ts"
+import type { LibsqlValue } from "../../libsql-protocol/libsql-server.ts"
 import type { SqlOutcome, SqlRequest } from "../../owner-databases.ts"
 import { toOutcome } from "../sql-errors.ts"
 import { type BoundStatement, planBatch } from "./plan-batch.ts"

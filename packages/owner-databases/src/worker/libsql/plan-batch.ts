@@ -1,6 +1,6 @@
 import type { SQLInputValue } from "node:sqlite"
 import type { CompiledStatement, Plan, StatementKinds } from "../../libsql/libsql-messages.ts"
-import type { LibsqlValue } from "../../libsql-server/libsql-server.ts"
+import type { LibsqlValue } from "../../libsql-protocol/libsql-server.ts"
 import { isNamed } from "../bind-args.ts"
 
 /** A statement that is allowed, and the values of its parameters 1, 2, …. */

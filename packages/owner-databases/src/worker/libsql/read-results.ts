@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from "node:sqlite"
 import type { StatementLimits } from "../../database-limits.ts"
 import type { LibsqlWorkerReply, ReadCall } from "../../libsql/libsql-messages.ts"
-import type { LibsqlValue } from "../../libsql-server/libsql-server.ts"
+import type { LibsqlValue } from "../../libsql-protocol/libsql-server.ts"
 import type { SqlOutcome } from "../../owner-databases.ts"
 import { createResultWriter, type ResultWriter } from "../result-writer.ts"
 import { StatementError, toFullMessage, unavailableNames } from "../sql-errors.ts"

@@ -4,7 +4,7 @@ import { sql } from "../../storage/database/sql.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import { type Cipher, createCipher } from "../secrets/cipher.ts"
 import type { OnceRequest, StoredResponse } from "./idempotency.ts"
-import { hashToken } from "./tokens.ts"
+import { hashToken } from "./token-text.ts"
 
 const inFlightMs = 2 * 60_000
 const keptMs = 24 * 60 * 60_000

@@ -8,8 +8,8 @@ import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
-import { hasTokenShape, makeTokenText } from "./token-text.ts"
-import { hashToken, type NewTokenRecord } from "./tokens.ts"
+import { hashToken, hasTokenShape, makeTokenText } from "./token-text.ts"
+import type { NewTokenRecord } from "./tokens.ts"
 import { makeFirstToken, toNewUser, type User, type Users, usernameTaken } from "./users.ts"
 
 /** An open invitation. It has no creator when that account was deleted. */

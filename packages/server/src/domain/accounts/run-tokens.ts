@@ -1,9 +1,9 @@
 import type { Scope } from "@hamlet/contract"
 import { Loop } from "@hamlet/kit"
 import type { Clock } from "../clock.ts"
+import { hashToken } from "./token-text.ts"
 import {
   type FoundToken,
-  hashToken,
   type LiveTokens,
   makeToken,
   type NewTokenRecord,

@@ -6,8 +6,8 @@ import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
-import { hasTokenShape, makeTokenText } from "./token-text.ts"
-import { hashToken, type Tokens } from "./tokens.ts"
+import { hashToken, hasTokenShape, makeTokenText } from "./token-text.ts"
+import type { Tokens } from "./tokens.ts"
 
 /** A signed-in browser. Technically a token that is stored in a cookie. */
 export type Session = Omit<Stored<typeof session>, "current">

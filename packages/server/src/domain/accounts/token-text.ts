@@ -58,3 +58,8 @@ export function hasTokenShape(text: string, kind: TokenKind = "token"): boolean 
 function checksum(secret: string): string {
   return toBase62(BigInt(Bun.hash.crc32(secret)), checksumDigits)
 }
+
+/** The hash that is stored of a token's secret string: SHA-256 in hexadecimal. */
+export function hashToken(text: string): string {
+  return Bun.SHA256.hash(text, "hex")
+}

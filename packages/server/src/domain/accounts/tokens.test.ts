@@ -5,8 +5,8 @@ import { codeOf, openRules, type TestRules } from "../../../test/support/rules.t
 import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import { makeTokenText } from "./token-text.ts"
-import { allScopes, hashToken, makeToken } from "./tokens.ts"
+import { hashToken, makeTokenText } from "./token-text.ts"
+import { allScopes, makeToken } from "./tokens.ts"
 
 const reading = { name: "reading", scopes: ["val:read", "run:read"] as const, expiresAt: null }
 const refusal = new AppError(

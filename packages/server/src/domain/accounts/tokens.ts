@@ -6,7 +6,7 @@ import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
-import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
+import { hashToken, hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
 /** A token as its owner sees it. Only the SHA-256 of its secret string is stored. */
 export type Token = Stored<typeof token>
@@ -201,11 +201,6 @@ export function makeToken(
   const { id, createdAt, text } = made
   const token: Token = { id, ...input, createdAt, lastUsedAt: null }
   return { token, record: { ...token, userId, hash: hashToken(text) }, text }
-}
-
-/** The hash that is stored of a token's secret string: SHA-256 in hexadecimal. */
-export function hashToken(text: string): string {
-  return Bun.SHA256.hash(text, "hex")
 }
 
 function isSame(left: string, right: string): boolean {

@@ -4,7 +4,8 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import { type AssertVal, assertOwner, type Val, type Vals, valNotFound } from "../vals/vals.ts"
+import { assertOwner, valNotFound } from "../vals/val-access.ts"
+import type { AssertVal, Val, Vals } from "../vals/vals.ts"
 
 /** A line of versions of a val. `main` has the id of its val. */
 export interface Branch {

@@ -9,8 +9,9 @@ import type { ImportHosts } from "../modules/import-address.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Schedule } from "../schedules/schedules.ts"
 import type { Timing } from "../schedules/timing.ts"
+import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
-import { assertOwner, type Val, type Vals, VersionConflict, valNotFound } from "../vals/vals.ts"
+import { type Val, type Vals, VersionConflict } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
 import {
   changeTree,

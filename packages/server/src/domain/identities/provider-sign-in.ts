@@ -8,8 +8,8 @@ import {
   type StartedSession,
   toReplacement,
 } from "../accounts/sessions.ts"
-import { hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
-import { hashToken, ordinaryScopes } from "../accounts/tokens.ts"
+import { hashToken, hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
+import { ordinaryScopes } from "../accounts/tokens.ts"
 import { toNewUser, type Users, usernameTaken } from "../accounts/users.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"

@@ -1,6 +1,6 @@
 import { parseOwnJson, toOwnJson } from "@hamlet/kit"
 import { z } from "zod"
-import { hashToken } from "../accounts/tokens.ts"
+import { hashToken } from "../accounts/token-text.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Cipher } from "../secrets/cipher.ts"

@@ -1,8 +1,9 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import { assertOwner } from "../vals/val-access.ts"
 import type { Sources } from "../vals/val-source.ts"
-import { assertOwner, type Val } from "../vals/vals.ts"
+import type { Val } from "../vals/vals.ts"
 import type { Versions } from "../vals/versions.ts"
 import type {
   BundleStore,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 import type { Scope } from "@hamlet/contract"
-import { hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
-import { hashToken, makeToken } from "../accounts/tokens.ts"
+import { hashToken, hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
+import { makeToken } from "../accounts/tokens.ts"
 import type { Clock } from "../clock.ts"
 import {
   type AuthorizationCode,

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto"
-import { makeTokenText } from "../accounts/token-text.ts"
-import { hashToken } from "../accounts/tokens.ts"
+import { hashToken, makeTokenText } from "../accounts/token-text.ts"
 import type { Clock } from "../clock.ts"
 import {
   commandLine,

@@ -12,11 +12,12 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { Clock } from "../clock.ts"
+import type { ValMention } from "../comments/comments.ts"
 import type { RunEgress } from "../egress.ts"
 import type { RunEmail } from "../mail/inbound/mail.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
-import type { ValMention } from "../vals/comments.ts"
-import { type CodeFile, canSee, type Vals } from "../vals/vals.ts"
+import { canSee } from "../vals/val-access.ts"
+import type { CodeFile, Vals } from "../vals/vals.ts"
 
 /** What started a run. */
 export type RunSource = z.infer<typeof runSource>

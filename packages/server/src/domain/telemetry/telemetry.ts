@@ -8,7 +8,8 @@ import { keepHeaders } from "../runs/contents/response-keeper.ts"
 import type { LogLine, Run } from "../runs/runs.ts"
 import { openMask, type SecretOpener } from "../secrets/open-secrets.ts"
 import type { RunBatches, RunSample, Span } from "../stats/stats.ts"
-import { canSee, type Vals } from "../vals/vals.ts"
+import { canSee } from "../vals/val-access.ts"
+import type { Vals } from "../vals/vals.ts"
 import {
   findTimePage,
   nanosPerMs,

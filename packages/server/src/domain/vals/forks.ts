@@ -6,17 +6,10 @@ import type { Clock } from "../clock.ts"
 import type { VersionLockfiles } from "../modules/version-lockfiles.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { type Edit, moveResolution, rewriteRelativeImports } from "./relative-imports.ts"
+import { canSee, valNotFound } from "./val-access.ts"
 import type { ValLists } from "./val-lists.ts"
 import { type Sources, toSource, type ValImport, type ValSource } from "./val-source.ts"
-import {
-  type AssertVal,
-  canSee,
-  type ForkOrigin,
-  type NewVal,
-  type Val,
-  type Vals,
-  valNotFound,
-} from "./vals.ts"
+import type { AssertVal, ForkOrigin, NewVal, Val, Vals } from "./vals.ts"
 import type { Versions } from "./versions.ts"
 
 /** A val that is going to be a copy of another. */

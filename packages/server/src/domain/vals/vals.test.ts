@@ -3,14 +3,8 @@ import { valName } from "@hamlet/contract"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
 import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
-import {
-  assertOwner,
-  assertUnchanged,
-  canSee,
-  type Privacy,
-  type Val,
-  valNotFound,
-} from "./vals.ts"
+import { assertOwner, canSee, type Privacy, valNotFound } from "./val-access.ts"
+import { assertUnchanged, type Val } from "./vals.ts"
 
 let rules: TestRules
 let ada: Caller

@@ -1,4 +1,4 @@
-import type { privacy, valsQuery, valType } from "@hamlet/contract"
+import type { valsQuery, valType } from "@hamlet/contract"
 import type { Retirer } from "@hamlet/sandbox"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
@@ -7,10 +7,8 @@ import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { generateName } from "./generate-name.ts"
+import { assertOwner, canSee, type Privacy, valNotFound } from "./val-access.ts"
 import type { Sources, ValSource } from "./val-source.ts"
-
-/** Who may see a val. */
-export type Privacy = z.infer<typeof privacy>
 
 /** What starts a val. */
 export type ValType = z.infer<typeof valType>
@@ -219,31 +217,6 @@ export interface ValInput {
   readonly readme?: string | null | undefined
 }
 
-/** Decides who may see a val. */
-export type ValAccess = Pick<Val, "ownerId" | "privacy">
-
-/** Whether the caller may see the val, given its address. */
-export function canSee(val: ValAccess, caller: Pick<Caller, "userId"> | undefined): boolean {
-  return val.privacy !== "private" || val.ownerId === caller?.userId
-}
-
-/**
- * Throws unless the caller owns the val: not-found if the caller may not even see it. The message
- * says what was to be done.
- */
-export function assertOwner(
-  val: Pick<Val, "id" | "name" | "privacy" | "ownerId" | "ownerName">,
-  caller: Caller,
-  action = "change",
-): void {
-  if (!canSee(val, caller)) throw valNotFound(val.id)
-  if (val.ownerId !== caller.userId)
-    throw new AppError(
-      "not_owner",
-      `Cannot ${action} val "${val.name}": it belongs to ${val.ownerName}`,
-    )
-}
-
 /** The error for a save of another version than the one that there is now. */
 export class VersionConflict extends AppError {
   constructor(
@@ -358,11 +331,6 @@ export function createVals(
 export function assertChangeable(val: Val, caller: Caller, ifMatch: number | undefined): void {
   assertOwner(val, caller)
   assertUnchanged(val, ifMatch)
-}
-
-/** The error for a val that does not exist, and for one that the caller may not see. */
-export function valNotFound(address: string): AppError {
-  return new AppError("val_not_found", `Cannot find val "${address}"`)
 }
 
 function nameTaken(name: string): AppError {

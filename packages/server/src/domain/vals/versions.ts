@@ -5,17 +5,15 @@ import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { mayImport } from "../modules/import-address.ts"
 import type { Page, PageRequest } from "../paging.ts"
+import { assertOwner, canSee, valNotFound } from "./val-access.ts"
 import type { Sources } from "./val-source.ts"
 import {
   type AssertVal,
   assertChangeable,
-  assertOwner,
-  canSee,
   type SavedVal,
   type Val,
   type ValInput,
   type Vals,
-  valNotFound,
 } from "./vals.ts"
 
 /** A version in the list of a val's versions. */

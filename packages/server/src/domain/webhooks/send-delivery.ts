@@ -1,4 +1,4 @@
-import { type Backoff, findRetryDelay, toOwnJson } from "@hamlet/kit"
+import { findRetryDelay, toOwnJson } from "@hamlet/kit"
 import { depthMax } from "@hamlet/sandbox"
 import { AppError } from "../app-error.ts"
 import type { Claim } from "../claims.ts"
@@ -16,15 +16,8 @@ import type {
   WebhookClient,
 } from "./deliveries.ts"
 import { type MessageLinks, toEventPayload } from "./events.ts"
+import { webhookBackoff } from "./retries.ts"
 import { listValidSecrets, openWebhookSecrets, signMessage } from "./signature.ts"
-
-/** Retries of a webhook for a day: after 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then every 3 hours. */
-const webhookBackoff = {
-  firstMs: 5_000,
-  factor: 4,
-  delayMsMax: 10_800_000,
-  forMs: 86_400_000,
-} satisfies Backoff
 
 /** What the metrics count. */
 export type DeliveryOutcome = "delivered" | "retried" | "failed"

@@ -7,7 +7,8 @@ import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 import type { Cipher, Sealed } from "../secrets/cipher.ts"
 import { resealAll } from "../secrets/secrets.ts"
-import { assertOwner, type Vals, valNotFound } from "../vals/vals.ts"
+import { assertOwner, valNotFound } from "../vals/val-access.ts"
+import type { Vals } from "../vals/vals.ts"
 import type { EventType } from "./events.ts"
 import {
   makeWebhookSecret,

@@ -1,10 +1,10 @@
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
+import { removeLike } from "../likes/likes.ts"
 import { removeContents } from "../mail/inbound/mails.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { deleteRuns } from "../runs/purge-runs.ts"
-import { removeLike } from "../vals/likes.ts"
 import { deleteValRow } from "../vals/vals.ts"
 
 /** Few, because deleting a val takes longer than deleting a row. */

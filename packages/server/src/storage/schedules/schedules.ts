@@ -1,3 +1,4 @@
+import type { ValMention } from "../../domain/comments/comments.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { FailingSchedule } from "../../domain/schedules/failures.ts"
 import type {
@@ -7,7 +8,6 @@ import type {
   ScheduleState,
   ScheduleStore,
 } from "../../domain/schedules/schedules.ts"
-import type { ValMention } from "../../domain/vals/comments.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import { createLikeStore } from "./likes.ts"
+import { createLikeStore } from "../likes/likes.ts"
 import { createOwnValStore } from "./own-vals.ts"
 import { createValStore } from "./vals.ts"
 import { createVersionStore } from "./versions.ts"

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import type { Privacy, Val } from "../../domain/vals/vals.ts"
+import type { Privacy } from "../../domain/vals/val-access.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { sql } from "../database/sql.ts"
 import { createValStore, selectVals } from "./vals.ts"
 

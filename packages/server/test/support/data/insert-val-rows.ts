@@ -1,4 +1,5 @@
-import type { Privacy, ValType } from "../../../src/domain/vals/vals.ts"
+import type { Privacy } from "../../../src/domain/vals/val-access.ts"
+import type { ValType } from "../../../src/domain/vals/vals.ts"
 import { type Statements, sql } from "../../../src/storage/database/sql.ts"
 
 /** A val with one version. */

@@ -1,4 +1,5 @@
-import type { CodeFile, Privacy } from "../../vals/vals.ts"
+import type { Privacy } from "../../vals/val-access.ts"
+import type { CodeFile } from "../../vals/vals.ts"
 import { type MailLoop, MailRefused, type MailSignature, type ReadMail } from "./mail.ts"
 import { isOfDomain } from "./mail-address.ts"
 

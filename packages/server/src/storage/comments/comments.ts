@@ -1,6 +1,11 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
+import type {
+  Comment,
+  CommentStore,
+  NewComment,
+  Relationship,
+} from "../../domain/comments/comments.ts"
 import type { PageRequest, Period } from "../../domain/paging.ts"
-import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import {
@@ -17,7 +22,7 @@ import {
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
-import { isVisible, lockAccess } from "./val-rows.ts"
+import { isVisible, lockAccess } from "../vals/val-rows.ts"
 
 const columns =
   raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val__id, v.name as val__name,

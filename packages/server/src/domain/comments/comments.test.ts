@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
-import { createCommentStore } from "../../storage/vals/comments.ts"
-import { createLikeStore } from "../../storage/vals/likes.ts"
+import { createCommentStore } from "../../storage/comments/comments.ts"
+import { createLikeStore } from "../../storage/likes/likes.ts"
 import type { Caller } from "../access.ts"
+import { createLikes } from "../likes/likes.ts"
 import { createComments } from "./comments.ts"
-import { createLikes } from "./likes.ts"
 
 const page = { limit: 10, offset: 0 }
 

@@ -1,9 +1,10 @@
 import type { Caller } from "../access.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import { canSee, type Val, type ValAccess, type Vals, valNotFound } from "./vals.ts"
+import { canSee, type ValAccess, valNotFound } from "../vals/val-access.ts"
+import type { Val, Vals } from "../vals/vals.ts"
 
-/** Where likes are kept. */
+/** Keeps and counts likes: `storage/vals/likes.ts`. */
 export interface LikeStore {
   has(userId: string, valId: string): Promise<boolean>
   /**

@@ -2,7 +2,8 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
-import { canSee, type Privacy, type ValAccess, type Vals, valNotFound } from "./vals.ts"
+import { canSee, type Privacy, type ValAccess, valNotFound } from "../vals/val-access.ts"
+import type { Vals } from "../vals/vals.ts"
 
 /** A val as runs and comments mention it. */
 export interface ValMention {
