@@ -4,7 +4,7 @@ import type { Page, PageRequest } from "../paging.ts"
 import { canSee, type ValAccess, valNotFound } from "../vals/val-access.ts"
 import type { Val, Vals } from "../vals/vals.ts"
 
-/** Keeps and counts likes: `storage/vals/likes.ts`. */
+/** Keeps and counts likes: `storage/likes/likes.ts`. */
 export interface LikeStore {
   has(userId: string, valId: string): Promise<boolean>
   /**
