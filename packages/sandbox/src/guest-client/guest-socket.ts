@@ -8,7 +8,10 @@ export function openGuestSocket(
 ): Promise<WebSocket> {
   const headers: Record<string, string> = { host: request.host }
   for (const [name, value] of request.headers) if (!isHandshake(name)) headers[name] = value
-  const protocols = (request.headers.find(([name]) => name === "sec-websocket-protocol")?.[1] ?? "")
+  const asked = request.headers.find(
+    ([name]: readonly [string, string]) => name === "sec-websocket-protocol",
+  )
+  const protocols = (asked?.[1] ?? "")
     .split(",")
     .map((name) => name.trim())
     .filter(Boolean)
