@@ -68,9 +68,9 @@ export const limits = {
   watchSettleMsMax: 10_000,
   /** File events are not reliable on every system, so the folder is rescanned at this interval. */
   watchRescanMs: 3_000,
-  /** The most files in a watched folder. */
+  /** The most files in the folder of a val. */
   watchFilesMax: 20_000,
-  /** Vals fetched at once. */
+  /** Files fetched at once, and vals. */
   watchFetchesMax: 8,
   /** Lines that a side of a merge may add and remove; a side with more is one change. */
   mergeEditsMax: 2_000,
@@ -78,13 +78,8 @@ export const limits = {
   watchNoteMs: 500,
   /** Rounds of one synchronisation when files or vals change meanwhile. */
   watchRoundsMax: 5,
-  /**
-   * When more files than this disappear at once, their vals are not deleted: it was probably a
-   * mistake.
-   */
+  /** When more files or folders than this disappear at once, it was probably a mistake. */
   watchDeletionsMax: 10,
-  /** Versions saved to the trash before a val is deleted; a val with more is not deleted. */
-  watchTrashVersionsMax: 1_000,
   /** Runs shown by `hamlet logs` without --runs. */
   latestRunsDefault: 10,
 } as const

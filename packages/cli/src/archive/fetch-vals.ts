@@ -1,5 +1,5 @@
 import { type Client, unlessMissing } from "@hamlet/contract/client"
-import { hasMoreFiles } from "../checkout/account-trees.ts"
+import { hasMoreFiles } from "../checkout/remote-tree.ts"
 import { CliError } from "../cli-error.ts"
 import { fetchHistory } from "../history/fetch-history.ts"
 import { limits } from "../limits.ts"

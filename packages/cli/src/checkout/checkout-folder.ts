@@ -38,8 +38,13 @@ export function createCheckoutFolder(deps: CheckoutFolderDeps): SyncedFolder<Tre
   }
 }
 
-async function syncTree(deps: CheckoutFolderDeps & TreeDeps, scan: TreeScan): Promise<SyncResult> {
-  const compared = await compareTree(deps, scan)
+/** Does one round. `version` is that of the branch main, if the caller knows it. */
+export async function syncTree(
+  deps: CheckoutFolderDeps & TreeDeps,
+  scan: TreeScan,
+  version?: number,
+): Promise<SyncResult> {
+  const compared = await compareTree(deps, scan, version)
   for (const [file, text] of compared.problems) deps.report({ action: "problem", file, text })
   const steps = deps.isDeleting ? compared.steps : keepWhenMany(deps, compared.steps)
   if (deps.isDry) return reportPlan(deps, { ...compared, steps })

@@ -47,9 +47,15 @@ export function isCheckoutFolder(folder: string): boolean {
 
 /** Reads the state of a folder of one val. */
 export function loadCheckout(folder: string): Checkout {
-  const path = toStatePath(folder)
-  const found = findState(path, isState, advice)
-  if (!found) throw new CliError("failed", `Cannot read "${path}": there is no such file`)
+  const checkout = findCheckout(folder)
+  if (checkout) return checkout
+  throw new CliError("failed", `Cannot read "${toStatePath(folder)}": there is no such file`)
+}
+
+/** Reads the state of a folder; undefined if it is not that of one val. */
+export function findCheckout(folder: string): Checkout | undefined {
+  const found = findState(toStatePath(folder), isStateOrOther, advice)
+  if (!found || !isState(found)) return undefined
   const { files, pending = {}, ...rest } = found.val
   return {
     ...rest,
@@ -81,6 +87,11 @@ type Files = Readonly<Record<string, BaseFile>>
 type Stored = Omit<Checkout, "files" | "pending"> & {
   readonly files: Files
   readonly pending?: Files
+}
+
+/** A folder in which each val is a file has a state without that of a val. */
+function isStateOrOther(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && (!("val" in value) || isState(value))
 }
 
 function isState(value: unknown): value is { readonly val: Stored } {

@@ -3,16 +3,15 @@ import { join } from "node:path"
 import { mergeLines } from "@hamlet/contract/merge-lines"
 import { hashText } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
-import { toNow } from "../watch/actions/file-actions.ts"
 import {
   discardFile,
   type KeepDeps,
   overwriteFile,
   readFound,
   reportConflict,
-} from "../watch/actions/keep-texts.ts"
-import { makeFile, moveFile, writeToTrash } from "../watch/actions/replace-file.ts"
+} from "../watch/keep-texts.ts"
 import type { StepResult } from "../watch/perform-steps.ts"
+import { makeFile, moveFile, writeToTrash } from "../watch/replace-file.ts"
 import type { SyncEvent } from "../watch/sync-event.ts"
 import type { BaseFile, Checkout } from "./checkout-state.ts"
 import { assertPlainParents, removeEmptyParents } from "./local-paths.ts"
@@ -75,6 +74,10 @@ export async function performFolderStep(
   files.set(path, theirs)
   if (!isConflict) deps.report({ action, file: target, other: isMoved ? here : undefined, val })
   return "done"
+}
+
+function toNow({ name, version }: { readonly name: string; readonly version: number }): string {
+  return `the file now has version ${version} of ${name}`
 }
 
 /** The text with the changes of both sides; undefined if they are about the same lines. */

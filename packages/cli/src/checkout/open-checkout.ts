@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync } from "node:fs"
 import { relative } from "node:path"
 import type { Client } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
+import { toStatePath } from "../files/state-file.ts"
 import type { Connection } from "../servers/connection.ts"
 import { createProgress, type Progress } from "../terminal/progress.ts"
 import { createEventPrinter } from "../watch/print-event.ts"
@@ -43,7 +44,11 @@ export async function openCheckout(context: Context, path = "."): Promise<OpenCh
 }
 
 /** The folder may be of another server, where its val has another meaning. */
-export function assertServer(folder: string, { server }: Checkout, connection: Connection): void {
+export function assertServer(
+  folder: string,
+  { server }: Checkout,
+  connection: { readonly server: { readonly url: string } },
+): void {
   if (server === connection.server.url) return
   throw new CliError(
     "usage",
@@ -85,6 +90,12 @@ export function createOnFetch(context: Pick<Context, "output" | "interruption">)
 /** Fewer files than this are there at once. */
 const filesShown = 20
 
+/** Whether a folder has nothing, or what this program has written there before it was stopped. */
+export function isEmptyFolder(folder: string): boolean {
+  const states = ["state.json", "account.json"].map((name) => toStatePath(folder, name))
+  return readdirSync(folder).every((name) => name === ".hamlet") && !states.some(existsSync)
+}
+
 /** A val and the branch whose files a folder gets. */
 export type CloneSource = Pick<Checkout, "server" | "val" | "branch">
 
@@ -106,7 +117,7 @@ export async function cloneInto(
       )
   } else {
     mkdirSync(folder, { recursive: true })
-    if (readdirSync(folder).length > 0)
+    if (!isEmptyFolder(folder))
       throw new CliError("conflict", `Cannot clone into "${folder}": the folder is not empty`, {
         advice: "name another folder",
       })

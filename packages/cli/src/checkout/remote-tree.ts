@@ -8,6 +8,7 @@ import {
 import { CliError } from "../cli-error.ts"
 import { hashText } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
+import type { Val } from "../names/find-val.ts"
 import { collectBytes, toText } from "../terminal/read-input.ts"
 import { type BaseFile, type Checkout, toCheckoutName } from "./checkout-state.ts"
 import { findLocalPathProblem } from "./local-paths.ts"
@@ -103,6 +104,14 @@ export async function fetchTree(
     return [path, { ...file, hash: hash ?? "" }] as const
   })
   return { version, files: new Map(files), directories, refused, texts }
+}
+
+/** Whether a val has files besides its code and its readme. */
+export async function hasMoreFiles(client: Client, { id, readme, files }: Val): Promise<boolean> {
+  if (files === 1) return false
+  const limit = readme === null ? 2 : 3
+  const { data } = await client.listFiles({ val_id: id, path: "", recursive: true, limit })
+  return data.length >= limit
 }
 
 /** A val and one of its branches. */

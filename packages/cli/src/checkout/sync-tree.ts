@@ -45,10 +45,15 @@ export interface ComparedTree extends TreePlan {
   readonly remote: RemoteTree & { readonly texts: ReadonlyMap<string, string> }
 }
 
-/** Compares a scanned folder with its val. */
-export async function compareTree(deps: TreeDeps, scan: TreeScan): Promise<ComparedTree> {
+/** Compares a scanned folder with its val. `mainVersion` is that of main, if the caller knows it. */
+export async function compareTree(
+  deps: TreeDeps,
+  scan: TreeScan,
+  mainVersion?: number,
+): Promise<ComparedTree> {
   const checkout = adoptPending(loadCheckout(deps.folder), scan)
-  const branch = await getBranch(deps.client, checkout)
+  const isKnown = mainVersion !== undefined && checkout.branch.id === checkout.val.id
+  const branch = isKnown ? { version: mainVersion } : await getBranch(deps.client, checkout)
   const remote =
     branch.version === checkout.version
       ? toRecordedTree(checkout, branch.version)

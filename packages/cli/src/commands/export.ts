@@ -1,18 +1,8 @@
-import {
-  type ArchiveCounts,
-  type ArchivedVal,
-  formatVersion,
-  formatWithoutHistory,
-  type Manifest,
-  manifestPath,
-  toValPath,
-} from "../archive/archive-format.ts"
-import { fetchArchivedVals } from "../archive/fetch-vals.ts"
-import { createZipWriter, type ZipWriter } from "../archive/zip-writer.ts"
-import { CliError } from "../cli-error.ts"
+import type { ArchiveCounts } from "../archive/archive-format.ts"
+import { type ArchiveSource, writeArchive } from "../archive/write-archive.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
-import { openWholeFile } from "../files/whole-file.ts"
+import { openWholeFile, type WholeFile } from "../files/whole-file.ts"
 import { limits } from "../limits.ts"
 import { findWholeVal, type Val } from "../names/find-val.ts"
 import type { Connection } from "../servers/connection.ts"
@@ -40,55 +30,30 @@ likes only the number. Of a val with several files it has the versions of its co
     const connection = await context.connect()
     const { username } = await connection.me()
     await using target = await openWholeFile(context, file, force)
-    const zip = createZipWriter(target)
-    const counts = await addVals(context, connection, zip, vals, history)
-    const manifest: Manifest = {
-      format: "hamlet-archive",
-      formatVersion: history ? formatVersion : formatWithoutHistory,
-      server: connection.server.url,
-      user: username,
-      exportedAt: new Date().toISOString(),
-      counts,
-    }
-    await zip.add(manifestPath, toJson(manifest))
-    await zip.end()
+    const source = { client: connection.client, server: connection.server.url, user: username }
+    const { counts, bytes } = await writeVals(context, source, target, {
+      vals: findVals(connection, vals),
+      total: vals.length || undefined,
+      hasHistory: history,
+    })
     await target.commit()
-    print(context, file, counts, zip.bytes)
+    print(context, file, counts, bytes)
   },
 })
 
-async function addVals(
+async function writeVals(
   context: Context,
-  connection: Connection,
-  zip: ZipWriter,
-  names: readonly string[],
-  history: boolean,
-): Promise<ArchiveCounts> {
-  const counts = { vals: 0, versions: 0, comments: 0 }
-  const taken = new Set<string>()
-  using progress = createProgress(context, {
-    label: "Exporting",
-    unit: "vals",
-    total: names.length || undefined,
-  })
-  const { client } = connection
-  for await (const val of fetchArchivedVals(client, findVals(connection, names), history)) {
-    if (taken.has(val.name.toLowerCase()))
-      throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, {
-        advice: "export them to two archives",
-      })
-    taken.add(val.name.toLowerCase())
-    await zip.add(toValPath(val.name), toJson(val))
-    counts.vals += 1
-    counts.versions += countVersions(val)
-    counts.comments += val.comments.length
-    progress.add(1)
-  }
-  return counts
-}
-
-function countVersions({ versions, branches }: ArchivedVal): number {
-  return branches?.reduce((sum, branch) => sum + branch.versions.length, 0) ?? versions.length
+  source: ArchiveSource,
+  target: WholeFile,
+  options: {
+    readonly vals: AsyncIterable<Val>
+    readonly total: number | undefined
+    readonly hasHistory: boolean
+  },
+): ReturnType<typeof writeArchive> {
+  const { vals, total, hasHistory } = options
+  using progress = createProgress(context, { label: "Exporting", unit: "vals", total })
+  return await writeArchive(target, source, vals, { hasHistory, onVal: () => progress.add(1) })
 }
 
 async function* findVals(connection: Connection, names: readonly string[]): AsyncGenerator<Val> {
@@ -96,10 +61,6 @@ async function* findVals(connection: Connection, names: readonly string[]): Asyn
   if (names.length > 0) return
   const { id } = await connection.me()
   yield* connection.client.items("listVals", { userId: id, limit: limits.pageItemsMax })
-}
-
-function toJson(value: object): Uint8Array {
-  return Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
 }
 
 function print({ output }: Context, file: string, counts: ArchiveCounts, bytes: number): void {

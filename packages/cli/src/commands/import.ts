@@ -10,7 +10,7 @@ import {
   sendVals,
 } from "../archive/send-vals.ts"
 import { writeBranch } from "../archive/write-branch.ts"
-import { hasMoreFiles } from "../checkout/account-trees.ts"
+import { hasMoreFiles } from "../checkout/remote-tree.ts"
 import { CliError } from "../cli-error.ts"
 import { defineCommand, wholeNumber } from "../command.ts"
 import { toFailure } from "../failure.ts"

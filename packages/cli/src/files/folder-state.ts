@@ -3,7 +3,6 @@ import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
 import type { Privacy, ValType } from "../vals.ts"
 import { findState, isRecord, toStatePath, writeState } from "./state-file.ts"
-import { hashText } from "./val-file.ts"
 
 /**
  * What a folder records of one of its files: which val it is, and the state in which both last
@@ -14,12 +13,7 @@ export interface FileState {
   readonly version: number
   /** The hash of the whole file in that state. */
   readonly hash: string
-  /**
-   * The hash of its code. This and the fields below are missing in states that older versions
-   * wrote.
-   */
-  readonly codeHash?: string
-  /** The id of the val's owner. */
+  /** The id of the val's owner. This and the fields below are missing in states of older versions. */
   readonly owner?: string
   readonly name?: string
   readonly privacy?: Privacy
@@ -29,12 +23,7 @@ export interface FileState {
    * never did.
    */
   readonly readmeHash?: string
-  /**
-   * The val's `updatedAt` when its readme was last fetched: while it is the same, the readme is
-   * too.
-   */
-  readonly readmeAt?: string
-  /** The file was deleted and the val was kept: it is fetched again only after it changes. */
+  /** An older `hamlet val watch` found the file deleted, and kept the val. */
   readonly isLeft?: true
 }
 
@@ -74,12 +63,11 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
 
 /** The state to record when a val and its file agree. */
 export function toFileState(val: Val, hash: string, readmeHash?: string): FileState {
-  const { id, version, name, privacy, type, code, author } = val
+  const { id, version, name, privacy, type, author } = val
   const state = {
     id,
     version,
     hash,
-    codeHash: hashText(code),
     owner: author.id,
     name,
     privacy,

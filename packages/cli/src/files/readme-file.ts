@@ -9,11 +9,6 @@ export function toReadmePath(path: string): string {
   return `${path}.README.md`
 }
 
-/** Whether a path is that of a readme. */
-export function isReadmePath(path: string): boolean {
-  return /\.tsx?\.README\.md$/.test(path)
-}
-
 /** The readme beside a file, if any. */
 export function findReadme(path: string): string | undefined {
   const readmePath = toReadmePath(path)

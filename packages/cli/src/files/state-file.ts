@@ -30,6 +30,9 @@ export function writeState(folder: string, path: string, state: object): void {
   const inner = join(folder, ".hamlet")
   if (lstatSync(inner, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new CliError("failed", `Cannot write "${inner}": it is a link`)
+  // A folder that was renamed meanwhile must not come back: both would be that of the same val.
+  if (!existsSync(folder))
+    throw new CliError("failed", `Cannot write "${path}": the folder "${folder}" is gone`)
   const ignored = join(inner, ".gitignore")
   if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
   writeFileWhole(path, `${JSON.stringify(state, undefined, 2)}\n`)

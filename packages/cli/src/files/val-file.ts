@@ -66,7 +66,7 @@ export function findValPath(
 }
 
 /** The extension for the code: JSX needs `.tsx`. */
-export function toExtension(code: string): string {
+function toExtension(code: string): string {
   return /<\/[A-Za-z>]|\/>/.test(code) ? ".tsx" : ".ts"
 }
 

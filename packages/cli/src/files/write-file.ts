@@ -17,7 +17,7 @@ import { CliError } from "../cli-error.ts"
  * Writes a file atomically: a reader, or a full disk, never leaves half of it. Keeps the mode of an
  * existing file unless `mode` is given.
  */
-export function writeFileWhole(path: string, text: string, mode?: number): void {
+export function writeFileWhole(path: string, text: string | Uint8Array, mode?: number): void {
   const target = resolveLink(path)
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
   try {
@@ -30,7 +30,7 @@ export function writeFileWhole(path: string, text: string, mode?: number): void 
   }
 }
 
-function writeNew(path: string, text: string, mode: number): void {
+function writeNew(path: string, text: string | Uint8Array, mode: number): void {
   const file = openSync(path, "w", mode)
   try {
     const bytes = Buffer.from(text)

@@ -17,13 +17,8 @@ import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
 import { isVersionConflict } from "../failure.ts"
 import { hashText, readText } from "../files/val-file.ts"
-import {
-  makeFile,
-  moveToTrash,
-  replaceFile,
-  writeConflictFile,
-} from "../watch/actions/replace-file.ts"
 import { withLockedFolder } from "../watch/lock-folder.ts"
+import { makeFile, moveToTrash, replaceFile, writeConflictFile } from "../watch/replace-file.ts"
 import {
   type Conflict,
   fetchConflicts,

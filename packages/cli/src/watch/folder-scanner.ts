@@ -19,8 +19,6 @@ export interface FolderScan<File extends Entry> {
   readonly blocked: ReadonlyMap<string, string | undefined>
   /** The known paths that have been missing for a while. */
   readonly missing: ReadonlySet<string>
-  /** Identities of files that survive renames; also of files in the last scan. */
-  readonly identities: ReadonlyMap<string, string>
   /** Changes when anything in the folder does. */
   readonly mark: string
   /** Whether files are still being written, so that another scan is needed soon. */
@@ -54,7 +52,6 @@ export function createFolderScanner<File extends Entry>(
   toRules: (known: ReadonlySet<string>) => FolderRules<File>,
 ): FolderScanner<File> {
   let seen = new Map<string, SeenFile<File>>()
-  let identities = new Map<string, string>()
   const findMissing = createMissing(settleMs)
   return {
     scan(known) {
@@ -67,7 +64,6 @@ export function createFolderScanner<File extends Entry>(
         const found = lookAtFile(folder, path, seen.get(path), settleMs, rules.parse)
         if (!found) continue
         next.set(path, found)
-        if (found.identity !== "") identities.set(path, found.identity)
         if (found.file) files.set(path, found.file)
         else blocked.set(path, found.problem && addAdvice(rules, found.problem, path))
       }
@@ -78,7 +74,6 @@ export function createFolderScanner<File extends Entry>(
         if (!isThere(path) && !wanted.has(path)) blocked.set(path, undefined)
       seen = next
       const gone = [...wanted].filter((path) => !isThere(path))
-      identities = new Map([...identities].filter(([path]) => next.has(path) || wanted.has(path)))
       const { missing, isClear, isSorted } = findMissing(
         gone,
         [...blocked.values()].includes(undefined),
@@ -91,7 +86,7 @@ export function createFolderScanner<File extends Entry>(
           blocked.set(path, undefined)
       for (const path of blocked.keys()) files.delete(path)
       const mark = toMark(files, blocked, missing)
-      return { files, blocked, missing, identities, mark, isUnsettled: !isClear }
+      return { files, blocked, missing, mark, isUnsettled: !isClear }
     },
   }
 }

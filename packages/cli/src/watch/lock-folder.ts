@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite"
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
-import { sweepFolder } from "./actions/replace-file.ts"
+import { sweepFolder } from "./replace-file.ts"
 
 /** Works in a folder that no other watcher uses, after what a killed one has left is cleaned up. */
 export async function withLockedFolder<Result>(
@@ -25,7 +25,8 @@ export async function withLockedFolder<Result>(
 function lockFolder(folder: string): () => void {
   const path = join(folder, ".hamlet", "watch.lock")
   try {
-    mkdirSync(join(folder, ".hamlet"), { recursive: true })
+    // Not the folder itself: one that was just renamed would come back.
+    if (!existsSync(join(folder, ".hamlet"))) mkdirSync(join(folder, ".hamlet"))
     const lock = new Database(path, { create: true })
     lock.run("begin exclusive")
     return () => lock.close()

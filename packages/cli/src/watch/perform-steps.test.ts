@@ -29,7 +29,13 @@ describe("performSteps", () => {
       { file: "c", perform: () => "noted" },
     ])
     expect(said).toEqual(["problem a Cannot do a"])
-    expect(tally).toEqual({ hasActed: false, isRaced: true, hasConflict: false, exit: "usage" })
+    expect(tally).toEqual({
+      hasActed: false,
+      isRaced: true,
+      hasConflict: false,
+      hasMerged: false,
+      exit: "usage",
+    })
   })
 
   test("takes a name that is taken for a race, unless a val is renamed", async () => {
@@ -59,7 +65,13 @@ describe("performSteps", () => {
       },
       { file: "b", perform: () => "raced" },
     ])
-    expect(tally).toEqual({ hasActed: true, isRaced: true, hasConflict: true, exit: undefined })
+    expect(tally).toEqual({
+      hasActed: true,
+      isRaced: true,
+      hasConflict: true,
+      hasMerged: false,
+      exit: undefined,
+    })
   })
 
   test("reports what a dry run would do, and does nothing", async () => {

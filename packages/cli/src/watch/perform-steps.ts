@@ -17,6 +17,7 @@ export function startRound<Deps extends Pick<RoundDeps, "report">>(
   const tally: Tally = { ...nothingDone }
   const report: RoundDeps["report"] = (event) => {
     tally.hasConflict ||= event.action === "conflict"
+    tally.hasMerged ||= event.action === "merged"
     deps.report(event)
   }
   return { deps: { ...deps, report }, tally }
@@ -34,6 +35,8 @@ export interface RoundStep extends Pick<SyncEvent, "file" | "val"> {
   readonly isRename?: boolean
   /** What a dry run reports. */
   readonly planned?: SyncEvent | undefined
+  /** Performed in a dry run too: it reports by itself what would be done. */
+  readonly isHarmless?: boolean
   perform(): StepResult | Promise<StepResult>
 }
 
@@ -46,7 +49,7 @@ export async function performSteps(
 ): Promise<void> {
   for await (const step of steps) {
     if (isStopping()) break
-    if (isDry) {
+    if (isDry && !step.isHarmless) {
       if (step.planned) report({ ...step.planned, isPlanned: true })
       continue
     }

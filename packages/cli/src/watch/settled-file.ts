@@ -17,8 +17,6 @@ import { toText } from "../terminal/read-input.ts"
 export interface SeenFile<File> {
   /** Differs whenever the file has changed; empty if it must be read again. */
   readonly mark: string
-  /** Survives renames; empty where the file system has none. */
-  readonly identity: string
   /** What it contains, if it can be used. */
   readonly file?: File
   /** Why it is ignored, if the user should know. */
@@ -39,17 +37,13 @@ export function lookAtFile<File>(
 ): SeenFile<File> | undefined {
   const stats = findStats(join(folder, path))
   if (!stats) return undefined
-  if (stats instanceof Error) return { mark: "", identity: "", problem: toProblem(path, stats) }
+  if (stats instanceof Error) return { mark: "", problem: toProblem(path, stats) }
   const mark = toMark(stats)
   if (before?.mark === mark) return before
-  // An inode number may be reused later, but with another birth time.
-  const identity = stats.birthtimeMs > 0 ? `${stats.ino} ${stats.birthtimeMs}` : ""
-  if (isRecent(stats, settleMs)) return { mark: "", identity }
-  if (stats.isSymbolicLink())
-    return { mark, identity, problem: `Cannot save "${path}": it is a link` }
-  if (!stats.isFile())
-    return { mark, identity, problem: `Cannot save "${path}": it is not a regular file` }
-  return { identity, ...read(folder, path, mark, parse) }
+  if (isRecent(stats, settleMs)) return { mark: "" }
+  if (stats.isSymbolicLink()) return { mark, problem: `Cannot save "${path}": it is a link` }
+  if (!stats.isFile()) return { mark, problem: `Cannot save "${path}": it is not a regular file` }
+  return read(folder, path, mark, parse)
 }
 
 /** The error if the folder of a file may only be listed: such a file is not deleted. */
@@ -81,7 +75,7 @@ function read<File>(
   path: string,
   mark: string,
   parse: (text: string, path: string) => File,
-): Omit<SeenFile<File>, "identity"> {
+): SeenFile<File> {
   try {
     const text = readWhole(join(folder, path), path, mark)
     return text === undefined ? { mark: "" } : { mark, file: parse(text, path) }

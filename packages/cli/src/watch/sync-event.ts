@@ -26,7 +26,6 @@ export interface SyncEvent {
 
 /** The word for each kind of step; those without one change only the record of the folder. */
 export const stepActions = {
-  nothing: undefined,
   note: undefined,
   forget: undefined,
   write: "wrote",
@@ -38,5 +37,4 @@ export const stepActions = {
   save: "saved",
   move: "moved",
   delete: "deleted",
-  leave: "left",
 } as const satisfies Readonly<Record<string, SyncEvent["action"] | undefined>>

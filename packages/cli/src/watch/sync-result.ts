@@ -10,6 +10,8 @@ export interface SyncResult {
   /** Whether something changed meanwhile, so there is more to do. */
   readonly isRaced: boolean
   readonly hasConflict: boolean
+  /** Whether texts of both sides were merged, so that the result is to be saved. */
+  readonly hasMerged: boolean
   /** The exit code of the first failure. */
   readonly exit: ExitName | undefined
 }
@@ -19,6 +21,7 @@ export const nothingDone: SyncResult = {
   hasActed: false,
   isRaced: false,
   hasConflict: false,
+  hasMerged: false,
   exit: undefined,
 }
 
@@ -28,6 +31,7 @@ export function addResults(one: SyncResult, other: SyncResult): SyncResult {
     hasActed: one.hasActed || other.hasActed,
     isRaced: one.isRaced || other.isRaced,
     hasConflict: one.hasConflict || other.hasConflict,
+    hasMerged: one.hasMerged || other.hasMerged,
     exit: one.exit ?? other.exit,
   }
 }

@@ -62,7 +62,8 @@ export class FolderWatcher<Scan extends MarkedScan = MarkedScan> {
   async #syncOnce(): Promise<SyncResult> {
     let total = nothingDone
     for (let round = 1; ; round++) {
-      const result = await this.#sync(await this.#scanAtRest(round === 1 || total.isRaced))
+      const isPatient = round === 1 || total.isRaced || total.hasMerged
+      const result = await this.#sync(await this.#scanAtRest(isPatient))
       const { hasActed, isRaced } = result
       total = { ...addResults(total, result), isRaced }
       if (!(hasActed || isRaced) || round === limits.watchRoundsMax || this.#isStopping)
@@ -144,7 +145,7 @@ export class FolderWatcher<Scan extends MarkedScan = MarkedScan> {
 
   /**
    * Scans until the folder has settled, or a time limit; does not wait for files that an earlier
-   * round wrote.
+   * round only wrote.
    */
   async #scanAtRest(isPatient: boolean): Promise<Scan> {
     const deadlineMs = Date.now() + limits.watchSettleMsMax
@@ -160,7 +161,8 @@ export class FolderWatcher<Scan extends MarkedScan = MarkedScan> {
   #listen(): FSWatcher | undefined {
     try {
       const events = watch(this.#folder.folder, { recursive: true }, (_kind, path) => {
-        if (path?.startsWith(".hamlet")) return
+        // What this program writes itself, also in the folders of vals.
+        if (path?.split(/[/\\]/).includes(".hamlet")) return
         this.#hasEvent = true
         this.#wake()
       })

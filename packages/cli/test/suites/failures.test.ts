@@ -14,7 +14,7 @@ const calls: readonly (readonly string[])[] = [
   ["val", "push", "x.ts"],
   ["val", "pull", "x"],
   ["val", "clone"],
-  ["val", "watch", "--once"],
+  ["val", "watch", "vals", "--once"],
   ["val", "rm", "x", "--yes"],
   ["val", "open", "x"],
   ["val", "comment", "x", "y"],

@@ -153,35 +153,35 @@ describe("val push, pull, clone", () => {
   test("clone downloads all vals of a user, and later only changes", async () => {
     const [ada, bob] = [await stage().person("clone1"), await stage().person("clone2")]
     await ada.client.createVal({ name: "shown", code: "1", privacy: "public" })
-    await ada.client.createVal({
-      name: "element",
-      code: "export default () => <br/>",
-      privacy: "public",
-    })
+    await ada.client.createVal({ name: "element", code: "export default 1", privacy: "public" })
     await ada.client.createVal({ name: "hidden", code: "1" })
     expect((await ada.print(["val", "clone"])).split("\n").sort()).toEqual([
       "",
-      "clone1/element.tsx",
-      "clone1/hidden.ts",
-      "clone1/shown.ts",
+      "clone1/element",
+      "clone1/hidden",
+      "clone1/shown",
     ])
-    expect((await bob.json(["val", "clone", "clone1", "copies"])).map(({ file }) => file)).toEqual([
-      "copies/element.tsx",
-      "copies/shown.ts",
-    ])
+    expect(
+      (await bob.json(["val", "clone", "clone1", "copies"])).map(({ folder }) => folder),
+    ).toEqual(["copies/element", "copies/shown"])
     await ada.client.createVal({ name: "later", code: "1", privacy: "public" })
-    write(bob, "copies/shown.ts", "my own")
+    write(bob, "copies/shown/main.tsx", "my own")
     expect(await bob.hamlet(["val", "clone", "clone1", "copies"])).toMatchObject({
-      exit: 5,
-      stdout: "copies/later.ts\ncopies/element.tsx\n",
+      exit: 0,
+      stdout: "copies/later\ncopies/element\ncopies/shown\n",
     })
     expect(readdirSync(join(bob.folder, "copies")).sort()).toEqual([
       ".hamlet",
-      "element.tsx",
-      "later.ts",
-      "shown.ts",
+      "element",
+      "later",
+      "shown",
     ])
-    expect(read(bob, "copies", "shown.ts")).toBe("my own")
+    expect(read(bob, "copies/shown/main.tsx")).toBe("my own")
+    // A folder has the vals of one user.
+    expect(await bob.hamlet(["val", "watch", "copies", "--once"])).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("it is the folder of clone1 on"),
+    })
     expect((await bob.hamlet(["val", "clone", "nobody_at_all"])).exit).toBe(4)
   })
 
@@ -226,11 +226,8 @@ describe("val push, pull, clone", () => {
     await ada.client.updateVal({ val_id: id, readme: "# Stays\n" })
     write(ada, "hello.ts", "two")
     await ada.print(["val", "push", "hello.ts"])
-    await ada.print(["val", "clone"])
-    expect([await readmeOf(), read(ada, "readme1", "hello.ts.README.md")]).toEqual([
-      "# Stays\n",
-      "# Stays\n",
-    ])
+    await ada.print(["val", "pull"])
+    expect([await readmeOf(), read(ada, "hello.ts.README.md")]).toEqual(["# Stays\n", "# Stays\n"])
 
     write(ada, "made.ts", "1")
     write(ada, "made.ts.README.md", "# Made\n")

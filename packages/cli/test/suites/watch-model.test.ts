@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test"
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isConflictPath } from "../../src/watch/paths.ts"
 import type { Started } from "../support/processes.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
-import { createRandom, createWatchWorld, readAll, readParts } from "../support/watch-world.ts"
+import { readTree, readVal } from "../support/trees.ts"
+import { createRandom, createWatchWorld, readAll } from "../support/watch-world.ts"
 
 const stepCount = Number(process.env.HAMLET_TEST_WATCH_STEPS ?? 200)
 const testMsMax = 120_000 + 200 * stepCount
@@ -52,7 +53,7 @@ describe("val watch, at random", () => {
         await becomeSame(ada, folders, [first, second])
         for (const watching of [first, second]) watching.signal("SIGINT")
         for (const watching of [first, second]) expect((await watching.ended()).exit).toBe(130)
-        const found = [...(await listCodes(ada)), ...folders.flatMap(readAll)].join("\n")
+        const found = [...(await listTexts(ada)), ...folders.flatMap(readAll)].join("\n")
         expect(texts.filter((text) => !found.includes(text))).toEqual([])
       } catch (error) {
         console.error(`HAMLET_TEST_SEED=${seed}`)
@@ -67,8 +68,8 @@ function toSeed(): number {
   return Number(process.env.HAMLET_TEST_SEED ?? Date.now() % 1_000_000)
 }
 
-const listFiles = (folder: string) =>
-  readdirSync(folder).filter((name) => /^[^.].*\.ts$/.test(name) && !isConflictPath(name))
+const listFolders = (folder: string) =>
+  readdirSync(folder).filter((name) => !name.startsWith(".") && !isConflictPath(name))
 
 /**
  * Appends to files and vals, and returns what was added. Nothing is removed, so all of it must be
@@ -88,25 +89,34 @@ async function liveOn(
   for (let step = 0; step < liveStepCount; step++) {
     const [chance, folder = ""] = [random(), pick(folders)]
     const val = pick((await client.listMyValStates()).data)
-    const file = pick(listFiles(folder))
-    if (chance < 0.15) writeFileSync(join(folder, `file${step}.ts`), newText())
+    const name = pick(listFolders(folder))
+    if (chance < 0.15) makeFolder(join(folder, `folder${step}`), newText())
     else if (chance < 0.25) await client.createVal({ name: `val${step}`, code: newText() })
     else if (chance < 0.45 && val) await client.createVersion({ val_id: val.id, code: newText() })
     else if (chance < 0.5 && val)
       await client.updateVal({ val_id: val.id, name: `renamed${step}`, privacy: "public" })
-    else if (chance < 0.6 && file !== undefined)
-      ifThere(() => renameSync(join(folder, file), join(folder, `moved${step}.ts`)))
-    else if (file !== undefined) ifThere(() => addTo(join(folder, file), newText))
+    else if (chance < 0.6 && name !== undefined)
+      ifThere(() => renameSync(join(folder, name), join(folder, `moved${step}`)))
+    else if (name !== undefined) ifThere(() => addTo(join(folder, name), newText, pick))
     await Bun.sleep(random() * paceMs)
   }
   return texts
 }
 
-function addTo(path: string, newText: () => string): void {
-  const { front, code } = readParts(path)
-  const fields = Object.entries(front).map(([name, value]) => `${name}=${value}`)
-  const head = fields.length > 0 ? `// hamlet: ${fields.join(" ")}\n` : ""
-  writeFileSync(path, head + code + newText())
+function makeFolder(path: string, text: string): void {
+  mkdirSync(path)
+  writeFileSync(join(path, "main.ts"), text)
+}
+
+/** Appends to a file of a folder. */
+function addTo(
+  folder: string,
+  newText: () => string,
+  pick: (items: readonly string[]) => string | undefined,
+): void {
+  const files = readdirSync(folder).filter((name) => /^[^.].*\.tsx?$/.test(name))
+  const file = pick(files.filter((name) => !isConflictPath(name))) ?? "new.ts"
+  appendFileSync(join(folder, file), newText())
 }
 
 /** Does something with a file, unless a watcher has renamed it since it was listed. */
@@ -121,44 +131,39 @@ function ifThere<Result>(action: () => Result): Result | undefined {
 
 /** Waits until each folder has what the server has. */
 async function becomeSame(
-  { client }: Person,
+  ada: Person,
   folders: readonly string[],
   watching: readonly Started[],
 ): Promise<void> {
   for (const deadlineMs = Date.now() + sameMsMax; ; ) {
-    const vals = await Promise.all(
-      (await client.listMyValStates()).data.map(({ id }) => client.getVal({ val_id: id })),
-    )
-    const wanted = vals.map(({ name, code }) => `${name} ${code}`).sort()
+    const { data } = await ada.client.listMyValStates()
+    const trees = data.map(async ({ id }) => JSON.stringify(await readVal(ada, id)))
+    const wanted = (await Promise.all(trees)).sort()
     const found = folders.map((folder) =>
-      listFiles(folder)
-        .flatMap((file) => ifThere(() => describeFile(folder, file)) ?? [])
+      listFolders(folder)
+        .flatMap((name) => ifThere(() => describeFolder(join(folder, name))) ?? [])
         .sort(),
     )
     if (found.every((files) => Bun.deepEquals(files, wanted))) return
     if (Date.now() > deadlineMs) {
       for (const one of watching) one.signal("SIGINT")
-      throw new Error(
-        JSON.stringify(
-          { wanted, found, said: await Promise.all(watching.map((one) => one.ended())) },
-          undefined,
-          2,
-        ),
-      )
+      const said = await Promise.all(watching.map((one) => one.ended()))
+      throw new Error(JSON.stringify({ wanted, found, said }, undefined, 2))
     }
     await Bun.sleep(paceMs)
   }
 }
 
-/** The name and the code of the val in a file. */
-function describeFile(folder: string, file: string): string {
-  const { front, code } = readParts(join(folder, file))
-  return `${front.name ?? file.replace(/\.ts$/, "")} ${code}`
+/** The files of the val in a folder. */
+function describeFolder(folder: string): string {
+  const files = Object.entries(readTree(folder)).filter(([path]) => !isConflictPath(path))
+  return JSON.stringify(Object.fromEntries(files))
 }
 
-async function listCodes({ client }: Person): Promise<readonly string[]> {
-  const codes: string[] = []
-  for (const { id } of (await client.listMyValStates()).data)
-    for await (const { code } of client.items("listVersions", { val_id: id })) codes.push(code)
-  return codes
+/** The texts of all files in all versions. */
+async function listTexts(ada: Person): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const { id, version } of (await ada.client.listMyValStates()).data)
+    for (let n = 1; n <= version; n++) texts.push(...Object.values(await readVal(ada, id, id, n)))
+  return texts
 }

@@ -78,10 +78,15 @@ export async function saveFiles({ client }: Person, id: string, files: Files): P
   await client.changeFiles({ val_id: id, changes })
 }
 
-/** The text of each file on the server. */
-export async function readVal({ client }: Person, id: string, branch = id): Promise<Files> {
+/** The text of each file on the server, in the newest version or another. */
+export async function readVal(
+  { client }: Pick<Person, "client">,
+  id: string,
+  branch = id,
+  wanted?: number,
+): Promise<Files> {
   // One version, while others save.
-  const { version } = await client.getBranch({ val_id: id, branch_id: branch })
+  const version = wanted ?? (await client.getBranch({ val_id: id, branch_id: branch })).version
   const query = { val_id: id, branch_id: branch, version }
   const files = client.items("listFiles", { ...query, path: "", recursive: true, limit: 100 })
   const texts: Promise<readonly [string, string]>[] = []

@@ -8,16 +8,16 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { ApiError } from "@hamlet/contract/client"
-import { openFolderState } from "../../src/files/folder-state.ts"
-import { parseFile } from "../../src/files/front-matter.ts"
-import { findReadme, toReadmePath } from "../../src/files/readme-file.ts"
-import { createAccountFolder } from "../../src/watch/account-folder.ts"
-import { isConflictPath, isSameName, toStem } from "../../src/watch/paths.ts"
+import { unzipSync } from "fflate"
+import { createAccountFolder } from "../../src/account/account-folder.ts"
+import { findAccount } from "../../src/account/account-state.ts"
+import { isConflictPath } from "../../src/watch/paths.ts"
 import type { SyncEvent } from "../../src/watch/sync-event.ts"
 import { FolderWatcher } from "../../src/watch/watcher.ts"
 import type { Person } from "./stage.ts"
+import { readTree, readVal } from "./trees.ts"
 
 /** A world in which people change files and vals at random. */
 export interface WatchWorld {
@@ -49,7 +49,7 @@ export async function createWatchWorld(
   seed: number,
 ): Promise<WatchWorld> {
   const { client } = person
-  const { id: owner } = await client.getMe()
+  const { id, username } = await client.getMe()
   const random = createRandom(seed)
   const pick = <Item>(items: readonly Item[]): Item | undefined =>
     items[Math.floor(random() * items.length)]
@@ -80,7 +80,7 @@ export async function createWatchWorld(
             isDeleting,
             isDry: false,
             report: tell,
-            me: async () => ({ id: owner }),
+            me: async () => ({ id, username }),
             onFetch: { begin() {}, add() {}, end() {} },
             note: () => {},
             settleMs: 0,
@@ -93,58 +93,49 @@ export async function createWatchWorld(
 
   const newText = () => `export default "text ${++texts}."\n`
   const newName = () => `${pick(["val", "Val", "other"])}${Math.floor(random() * 8)}`
-  const listFiles = ({ folder }: Side) =>
-    readdirSync(folder).filter((name) => /^[^.].*\.tsx?$/.test(name) && !isConflictPath(name))
+  const listFolders = ({ folder }: Side) =>
+    readdirSync(folder).filter((name) => /^[^.]+$/.test(name) && !isConflictPath(name))
+  const listFiles = (side: Side) =>
+    listFolders(side).flatMap((name) =>
+      readdirSync(join(side.folder, name))
+        .filter((file) => /^[^.].*\.(?:tsx?|md)$/.test(file) && !isConflictPath(file))
+        .map((file) => join(name, file)),
+    )
   const pickVal = async () => pick((await client.listMyValStates()).data)
 
   const deeds: Readonly<Record<string, (side: Side) => Promise<string> | string>> = {
     "edits a file"(side) {
       const file = pick(listFiles(side))
-      if (file === undefined) return "nothing"
-      const { front } = readParts(join(side.folder, file))
-      const line = Object.entries(front).map(([field, value]) => `${field}=${value}`)
-      writeFileSync(
-        join(side.folder, file),
-        (line.length > 0 ? `// hamlet: ${line.join(" ")}\n` : "") + newText(),
-      )
+      if (file !== undefined) writeFileSync(join(side.folder, file), newText())
       return `${file} ${texts}`
     },
     "makes a file"(side) {
-      const file = `${newName()}${pick([".ts", ".tsx"])}`
-      if (existsSync(join(side.folder, file))) return "nothing"
-      const line = pick(["", "// hamlet: privacy=public\n", `// hamlet: name=${newName()}\n`])
-      writeFileSync(join(side.folder, file), line + newText())
-      return `${file} ${texts}`
-    },
-    "changes a first line"(side) {
-      const file = pick(listFiles(side))
-      if (file === undefined) return "nothing"
-      const { code } = readParts(join(side.folder, file))
-      const line = pick([
-        "",
-        "// hamlet: privacy=public\n",
-        "// hamlet: privacy=private type=http\n",
-        `// hamlet: name=${newName()}\n`,
-      ])
-      writeFileSync(join(side.folder, file), line + code)
-      return `${file} ${line?.trim()}`
+      const folder = pick(listFolders(side))
+      const file = pick(["README.md", "main.tsx", "lib.ts", "other.ts"])
+      if (folder === undefined || existsSync(join(side.folder, folder, `${file}`))) return "nothing"
+      writeFileSync(join(side.folder, folder, `${file}`), newText())
+      return `${folder}/${file} ${texts}`
     },
     "renames a file"(side) {
       const [file, name] = [pick(listFiles(side)), `${newName()}.ts`]
-      if (file === undefined || existsSync(join(side.folder, name))) return "nothing"
-      renameSync(join(side.folder, file), join(side.folder, name))
+      if (file === undefined || existsSync(join(side.folder, dirname(file), name))) return "nothing"
+      renameSync(join(side.folder, file), join(side.folder, dirname(file), name))
       return `${file} to ${name}`
     },
-    "edits a readme"(side) {
-      const file = pick(listFiles(side))
-      if (file !== undefined)
-        writeFileSync(
-          join(side.folder, toReadmePath(file)),
-          pick(["", `# ${++texts}`, `# ${++texts}`]) ?? "",
-        )
-      return `${file} ${texts}`
+    "makes a folder"(side) {
+      const name = newName()
+      if (existsSync(join(side.folder, name))) return "nothing"
+      mkdirSync(join(side.folder, name))
+      writeFileSync(join(side.folder, name, "main.ts"), newText())
+      return `${name} ${texts}`
     },
-    "puts a file aside"(side) {
+    "renames a folder"(side) {
+      const [before, after] = [pick(listFolders(side)), newName()]
+      if (before === undefined || existsSync(join(side.folder, after))) return "nothing"
+      renameSync(join(side.folder, before), join(side.folder, after))
+      return `${before} to ${after}`
+    },
+    "puts a folder aside"(side) {
       const file = pick([...side.problems])
       if (file !== undefined) putAside(side, file)
       return `${file}`
@@ -153,6 +144,11 @@ export async function createWatchWorld(
       const file = pick(listFiles(side))
       if (file !== undefined) rmSync(join(side.folder, file))
       return `${file}`
+    },
+    "deletes a folder"(side) {
+      const folder = pick(listFolders(side))
+      if (folder !== undefined) rmSync(join(side.folder, folder), { recursive: true })
+      return `${folder}`
     },
     async "saves a val"() {
       const [val, name] = [await pickVal(), newName()]
@@ -189,11 +185,11 @@ export async function createWatchWorld(
     "makes a file",
     "changes a val",
     "renames a file",
-    "edits a readme",
-    "changes a first line",
-    "puts a file aside",
+    "makes a folder",
+    "renames a folder",
+    "puts a folder aside",
   ]
-  const seldom = ["deletes a file", "deletes a val"]
+  const seldom = ["deletes a file", "deletes a folder", "deletes a val"]
 
   async function act(): Promise<void> {
     const deed = (random() < 0.9 ? pick(often) : pick(seldom)) ?? ""
@@ -220,9 +216,11 @@ export async function createWatchWorld(
     for (const { id, version } of data) {
       const known = versions.get(id) ?? new Map<number, string>()
       versions.set(id, known)
-      if (known.has(version)) continue
-      for (const one of (await client.listVersions({ val_id: id, limit: 20 })).data)
-        known.set(one.version, one.code)
+      for (let n = 1; n <= version; n++)
+        if (!known.has(n)) {
+          const files = await readVal(person, id, id, n)
+          known.set(n, Object.values(files).join("\n"))
+        }
     }
   }
 
@@ -253,22 +251,17 @@ export async function createWatchWorld(
 
   async function readFolders() {
     const states = (await client.listMyValStates()).data
-    const vals = await Promise.all(states.map(({ id }) => client.getVal({ val_id: id })))
-    return sides.map((side) => {
-      const { files } = openFolderState(side.folder, serverUrl)
-      const left = new Set([...files.values()].filter(({ isLeft }) => isLeft).map(({ id }) => id))
-      const found = listFiles(side).map((file) => {
-        const { front, code } = readParts(join(side.folder, file))
-        const name = front.name ?? toStem(file)
-        // Without its file a val keeps its readme.
-        const known = vals.find((val) => isSameName(val.name, name))?.readme ?? ""
-        return `${name} ${code} ${findReadme(join(side.folder, file)) ?? known}`
-      })
-      const wanted = vals
-        .filter(({ id }) => !left.has(id))
-        .map(({ name, code, readme }) => `${name} ${code} ${readme ?? ""}`)
-      return { wanted: wanted.sort(), found: found.sort() }
-    })
+    return Promise.all(
+      sides.map(async ({ folder }) => {
+        const { vals } = findAccount(folder) ?? { vals: new Map() }
+        const kept = states.filter((val) => !vals.get(val.id)?.isLeft)
+        const found = kept.map(({ id }) =>
+          JSON.stringify(withoutConflicts(readTree(join(folder, vals.get(id)?.folder ?? "")))),
+        )
+        const wanted = kept.map(async (val) => JSON.stringify(await readVal(person, val.id)))
+        return { found, wanted: await Promise.all(wanted) }
+      }),
+    )
   }
 
   return { diary, step: async () => (random() < 0.55 ? act() : sync()), settle, readFolders }
@@ -276,20 +269,27 @@ export async function createWatchWorld(
 
 /** Hidden from the synchronisation, but not deleted. */
 function putAside({ folder }: Side, file: string): void {
-  if (existsSync(join(folder, file)))
+  if (file !== "" && existsSync(join(folder, file)))
     renameSync(join(folder, file), join(folder, `.put-aside-${Bun.randomUUIDv7()}`))
 }
 
-/** A file in its parts. */
-export function readParts(path: string) {
-  return parseFile(readFileSync(path, "utf8"), path)
+function withoutConflicts(files: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(files)
+      .filter(([path]) => !isConflictPath(path))
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  )
 }
 
-/** The text of every file in a folder, wherever it is. */
+/** The text of every file in a folder, wherever it is, also in archives. */
 export function readAll(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".lock"))
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+    .flatMap((entry) => {
+      const bytes = readFileSync(join(entry.parentPath, entry.name))
+      const files = entry.name.endsWith(".zip") ? Object.values(unzipSync(bytes)) : [bytes]
+      return files.map((one) => new TextDecoder().decode(one))
+    })
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed. */

@@ -1,27 +1,28 @@
 import { mkdirSync } from "node:fs"
 import { ApiError } from "@hamlet/contract/client"
-import { hasMoreFiles, pullNested } from "../../checkout/account-trees.ts"
+import { openAccountRecord } from "../../account/account-record.ts"
+import { listValFolders } from "../../account/val-folders.ts"
 import { cloneInto, createTreeDeps } from "../../checkout/open-checkout.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
-import { openFolderState } from "../../files/folder-state.ts"
 import { isValName } from "../../files/front-matter.ts"
-import { pullVal } from "../../files/pull-val.ts"
 import { limits } from "../../limits.ts"
 import { findBranch } from "../../names/find-branch.ts"
 import { findWholeVal } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import type { Connection } from "../../servers/connection.ts"
+import { confirmOption } from "../../shapes.ts"
+import { withLockedFolder } from "../../watch/lock-folder.ts"
 import { toSyncExit } from "../../watch/sync-result.ts"
-import { printPulled } from "./pull.ts"
-import { printTree, withoutWrites } from "./trees.ts"
+import { convertWhenAsked } from "./convert.ts"
+import { printTree, pullInto, withoutWrites } from "./trees.ts"
 
 export const command = defineCommand({
   description: `With USER/VAL, writes the files of one val to a folder that is named after it; "hamlet val pull", "push",
 "watch", "status" and "diff" then work there. With a user or nothing, writes all vals of the user into a
-folder: a val with one file as NAME.ts, one with several as the folder NAME. Run it again to fetch changes.`,
+folder, each in a folder of its own. Run it again to fetch changes.`,
   examples: [
     ["hamlet val clone ada/blog", "the files of one val, in the folder blog"],
     ["hamlet val clone ada/blog try --branch draft", "the files of a branch, in the folder try"],
@@ -33,14 +34,15 @@ folder: a val with one file as NAME.ts, one with several as the folder NAME. Run
     "[folder]": "folder to write to",
     "--branch <branch>": "branch of the val",
     "--force": "overwrite files with local changes",
+    ...confirmOption,
   },
-  async run(context, { source, folder, branch, force = false }) {
+  async run(context, { source, folder, branch, force = false, yes }) {
     const connection = await context.connect()
     if (source !== undefined && /[/:]/.test(source))
       return cloneOne(context, connection, { source, folder, branch, force })
     if (branch !== undefined)
       throw new CliError("usage", 'Cannot use "--branch" here: it needs a val, as USER/VAL')
-    return cloneAccount(context, connection, { user: source, folder, force })
+    return cloneAccount(context, connection, { user: source, folder, force, yes })
   },
 })
 
@@ -80,26 +82,38 @@ async function cloneAccount(
     readonly user: string | undefined
     readonly folder: string | undefined
     readonly force: boolean
+    readonly yes: true | undefined
   },
 ): Promise<ExitName | undefined> {
   const { client, server } = connection
-  const { user, folder, force } = options
-  const owner = user === undefined ? await connection.me() : await findUser(connection, user)
-  const target = folder ?? owner.username
+  const { user, force } = options
+  const me = await connection.me()
+  const owner = user === undefined ? me : await findUser(connection, user)
+  const target = options.folder ?? owner.username
   mkdirSync(target, { recursive: true })
-  const state = openFolderState(target, server.url)
-  const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
-  const deps = withoutWrites(createTreeDeps(context, { client, folder: target }))
-  try {
-    return await forEachOne(context.output, vals, async (val) => {
-      if (!(await hasMoreFiles(client, val)))
-        return printPulled(context.output, pullVal(state, val, force))
-      const pulled = await pullNested(deps, state, server.url, val, force)
-      printTree(context.output, pulled.path, pulled)
+  return withLockedFolder(target, async () => {
+    const all = createTreeDeps(context, { client, folder: target })
+    const account = { server: server.url, owner: { id: owner.id, username: owner.username } }
+    const asking = { owner: account.owner, hasLoose: false, yes: options.yes }
+    const deps = { ...all, serverUrl: server.url }
+    const converted = await convertWhenAsked(deps, connection, asking)
+    if (!converted.isComplete) return converted.exit
+    const record = openAccountRecord(target, account)
+    record.save()
+    const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
+    const folders = listValFolders(target, new Set()).checkouts
+    let { exit } = converted
+    const failed = await forEachOne(context.output, vals, async (val) => {
+      const one = await pullInto(context, all, {
+        server: server.url,
+        val,
+        folders,
+        isForced: force,
+      })
+      exit ??= one
     })
-  } finally {
-    state.save()
-  }
+    return failed ?? exit
+  })
 }
 
 /** A name alone means a user here, unlike in other commands: there it is a val of the caller. */

@@ -1,7 +1,9 @@
 import { relative } from "node:path"
-import { hasMoreFiles, listNested, pullNested } from "../../checkout/account-trees.ts"
+import { findAccount } from "../../account/account-state.ts"
+import { listValFolders } from "../../account/val-folders.ts"
 import { findCheckoutFolder } from "../../checkout/checkout-state.ts"
 import { createTreeDeps, openCheckout } from "../../checkout/open-checkout.ts"
+import { hasMoreFiles } from "../../checkout/remote-tree.ts"
 import { compareFolder, pullTree } from "../../checkout/sync-tree.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
@@ -10,17 +12,22 @@ import type { ExitName } from "../../exit-codes.ts"
 import { type FolderState, openFolderState } from "../../files/folder-state.ts"
 import { type PulledVal, pullVal } from "../../files/pull-val.ts"
 import { assertNotMerging } from "../../merging/merge-state.ts"
-import { findVal } from "../../names/find-val.ts"
+import { findVal, findWholeVal, toFullName } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
 import type { Output } from "../../output/output.ts"
+import type { Connection } from "../../servers/connection.ts"
 import { withLockedFolder } from "../../watch/lock-folder.ts"
 import { toSyncExit } from "../../watch/sync-result.ts"
-import { printTree, withoutWrites } from "./trees.ts"
+import { printTree, pullInto } from "./trees.ts"
 
 export const command = defineCommand({
   description: `Writes each val to a file named after it, with its name, privacy and type in the first line. Without names,
 updates the vals that were pulled to or pushed from the folder before. Files with local changes are not
-overwritten. The readme of hello.ts is in hello.ts.README.md. A val with several files gets a folder.
+overwritten. The readme of hello.ts is in hello.ts.README.md. A val with several files has no such file: get it
+with "hamlet val clone".
+
+In the folder of an account, as "hamlet val watch" and "hamlet val clone USER" make it, updates the folders of the
+vals; without names, all of them.
 
 In the folder of one val, fetches its newest version: files that changed only there are written, your own
 changes stay, and where both sides have changed, the file gets the val's text, and its previous text goes to a
@@ -43,25 +50,46 @@ conflict file beside it.`,
     if (vals.length === 0 && findCheckoutFolder(dir) !== undefined)
       return pullCheckout(context, dir, force)
     const connection = await context.connect()
+    if (findAccount(dir)) return pullAccount(context, connection, { dir, vals, force })
     const { client, server } = connection
     const state = openFolderState(dir, server.url)
-    const nested = listNested(dir)
-    const names = vals.length > 0 ? vals : listKnown(state, nested)
-    const deps = withoutWrites(createTreeDeps(context, { client, folder: dir }))
+    const names = vals.length > 0 ? vals : listKnown(state)
     try {
       return await forEachOne(context.output, names, async (name) => {
         const { val, version } = await findVal(connection, name)
-        const isFolder =
-          version === undefined && (nested.has(val.id) || (await hasMoreFiles(client, val)))
-        if (!isFolder) return printPulled(context.output, pullVal(state, val, force))
-        const pulled = await pullNested(deps, state, server.url, val, force)
-        printTree(context.output, pulled.path, pulled)
+        if (version === undefined && (await hasMoreFiles(client, val)))
+          throw new CliError(
+            "usage",
+            `Cannot write ${toFullName(val)} to a file: it has several files`,
+            { advice: `get its folder with "hamlet val clone ${toFullName(val)}"` },
+          )
+        printPulled(context.output, pullVal(state, val, force))
       })
     } finally {
       if (state.files.size > 0) state.save()
     }
   },
 })
+
+/** Fetches the newest versions of the vals of an account. */
+async function pullAccount(
+  context: Context,
+  connection: Connection,
+  options: { readonly dir: string; readonly vals: readonly string[]; readonly force: boolean },
+): Promise<ExitName | undefined> {
+  const { dir, vals, force } = options
+  const { client, server } = connection
+  const deps = createTreeDeps(context, { client, folder: dir })
+  const folders = listValFolders(dir, new Set()).checkouts
+  const names = vals.length > 0 ? vals : [...folders.keys()]
+  let exit: ExitName | undefined
+  const failed = await forEachOne(context.output, names, async (name) => {
+    const val = await findWholeVal(connection, name)
+    const one = await pullInto(context, deps, { server: server.url, val, folders, isForced: force })
+    exit ??= one
+  })
+  return failed ?? exit
+}
 
 /** Fetches the newest version of the val of a folder. */
 async function pullCheckout(
@@ -82,8 +110,8 @@ async function pullCheckout(
   })
 }
 
-function listKnown(state: FolderState, nested: ReadonlyMap<string, string>): readonly string[] {
-  const ids = [...[...state.files.values()].map(({ id }) => id), ...nested.keys()]
+function listKnown(state: FolderState): readonly string[] {
+  const ids = [...state.files.values()].map(({ id }) => id)
   if (ids.length > 0) return ids
   throw new CliError("usage", `Cannot pull without names: "${state.folder}" has no vals yet`, {
     advice: 'name a val, or download all of them with "hamlet val clone"',
@@ -91,7 +119,7 @@ function listKnown(state: FolderState, nested: ReadonlyMap<string, string>): rea
 }
 
 /** Prints which file was written. */
-export function printPulled(output: Output, { val, path, isChanged }: PulledVal): void {
+function printPulled(output: Output, { val, path, isChanged }: PulledVal): void {
   const file = relative("", path)
   output.print({
     json: { file, val },

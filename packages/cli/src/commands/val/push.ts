@@ -1,5 +1,6 @@
 import { dirname, relative } from "node:path"
 import { privacies } from "@hamlet/contract/lists"
+import { findAccount } from "../../account/account-state.ts"
 import {
   findCheckoutFolder,
   isCheckoutFolder,
@@ -81,6 +82,12 @@ async function pushFiles(
         "usage",
         `Cannot save "${path}" as a val: it is in the folder of ${toCheckoutName(loadCheckout(folder))}`,
         { advice: 'save the whole folder with "hamlet val push"' },
+      )
+    if (findAccount(dirname(path)))
+      throw new CliError(
+        "usage",
+        `Cannot save "${path}" as a val: each val has a folder here, and the file is in none`,
+        { advice: 'make a folder of it, and save that with "hamlet val watch --once"' },
       )
     const state = stateOf(dirname(path))
     const pushed = await pushFile(client, state, path, force)

@@ -1,28 +1,34 @@
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { resolve } from "node:path"
-import { type CheckoutFolderDeps, createCheckoutFolder } from "../../checkout/checkout-folder.ts"
+import { createAccountFolder } from "../../account/account-folder.ts"
+import { findOldFiles } from "../../account/old-files.ts"
+import { createCheckoutFolder } from "../../checkout/checkout-folder.ts"
 import { isCheckoutFolder, loadCheckout } from "../../checkout/checkout-state.ts"
 import { assertServer, createOnFetch } from "../../checkout/open-checkout.ts"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import { assertNotMerging } from "../../merging/merge-state.ts"
-import type { Connection } from "../../servers/connection.ts"
-import { createAccountFolder } from "../../watch/account-folder.ts"
+import { confirmOption } from "../../shapes.ts"
 import { withLockedFolder } from "../../watch/lock-folder.ts"
 import { createEventPrinter } from "../../watch/print-event.ts"
 import type { SyncEvent } from "../../watch/sync-event.ts"
 import { toSyncExit } from "../../watch/sync-result.ts"
 import { FolderWatcher } from "../../watch/watcher.ts"
+import { convertWhenAsked } from "./convert.ts"
 
 export const command = defineCommand({
-  description: `Syncs .ts and .tsx files with your vals in both directions until Ctrl-C: edits, new files, renames and
-deletions on one side are applied to the other. If both sides have changed, both versions are kept: the file
-gets the val's code, and its previous text goes to a conflict file beside it. A val whose file is deleted is
-kept unless you pass --delete; a file whose val is deleted moves to .hamlet/trash. The readme of hello.ts is
-in hello.ts.README.md. A val with several files is a folder of its own.
+  description: `Syncs a folder with all your vals in both directions until Ctrl-C. Each val has a folder in it, as "hamlet
+val clone USER/VAL" makes it: edits, new files, renames and deletions on one side are applied to the other, and
+each round of changes is one version. A new folder with a .ts or .tsx file becomes a private val, a new val
+becomes a folder. A val whose folder is deleted is kept unless you pass --delete; a folder whose val is deleted
+moves to .hamlet/trash. If both sides have changed the same lines, both texts are kept: the file gets the val's
+text, and its previous text goes to a conflict file beside it.
 
-In the folder of one val, does the same for its files: each round of changes is one version. A file that you
-delete is deleted from the val too, which keeps it in its older versions.`,
+In the folder of one val, does the same for that val. A file that you delete is deleted from the val too, which
+keeps it in its older versions.
+
+In a folder from an older version of this program, each val was one file. They are converted to folders once,
+after a question.`,
   examples: [
     ["hamlet val watch vals", "keep the folder vals in sync with your vals"],
     ["hamlet val watch blog", "keep the folder of one val in sync"],
@@ -33,18 +39,24 @@ delete is deleted from the val too, which keeps it in its older versions.`,
     "[folder]": { help: "folder to sync, created if missing", default: "." },
     "--once": "exit once both sides are in sync",
     "--dry-run": "show what would be done, and exit",
-    "--delete": "delete vals whose file is deleted, after saving their versions to .hamlet/trash",
+    "--delete": "delete vals whose folder is deleted, after an archive of them is in .hamlet/trash",
+    ...confirmOption,
   },
   async run({ connect, output, interruption }, options) {
     const connection = await connect()
-    const folder = openFolder(options.folder, options.dryRun === true)
+    const { client, server, me } = connection
+    const isDry = options.dryRun === true
+    const folder = openFolder(options.folder, isDry)
     const print = createEventPrinter(output)
     let hasProblem = false
     const deps = {
-      client: connection.client,
+      client,
       folder,
+      serverUrl: server.url,
+      me,
       isDeleting: options.delete === true,
-      isDry: options.dryRun === true,
+      isDry,
+      isStopping: () => interruption.isEnding(),
       note: (text: string) => output.note(text),
       onFetch: createOnFetch({ output, interruption }),
       report(event: SyncEvent) {
@@ -52,11 +64,26 @@ delete is deleted from the val too, which keeps it in its older versions.`,
         print(event)
       },
     }
-    const watcher = createWatcher(deps, connection)
-    if (options.dryRun) return toSyncExit(await watcher.once(), hasProblem)
+    const isCheckout = isCheckoutFolder(folder)
+    if (isCheckout) {
+      assertServer(folder, loadCheckout(folder), connection)
+      assertNotMerging(folder)
+    }
+    const watcher = isCheckout
+      ? new FolderWatcher(createCheckoutFolder(deps))
+      : new FolderWatcher(createAccountFolder(deps))
+    if (isDry) {
+      const old = isCheckout ? [] : [...findOldFiles(folder, server.url, true).files.keys()]
+      for (const file of old) print({ action: "trashed", file, isPlanned: true })
+      if (old.length > 0) return undefined
+      return toSyncExit(await watcher.once(), hasProblem)
+    }
     return withLockedFolder(folder, async () => {
+      const asking = { hasLoose: true, yes: options.yes }
+      const converted = isCheckout ? undefined : await convertWhenAsked(deps, connection, asking)
+      if (converted?.isComplete === false) return converted.exit
       interruption.onEnd(() => watcher.stop())
-      if (options.once) return toSyncExit(await watcher.once(), hasProblem)
+      if (options.once) return toSyncExit(await watcher.once(), hasProblem) ?? converted?.exit
       output.note(`Watching "${options.folder}" until Ctrl-C`)
       await watcher.run()
       // A signal has stopped the watcher; its handler sets the exit code.
@@ -65,17 +92,9 @@ delete is deleted from the val too, which keeps it in its older versions.`,
   },
 })
 
-function createWatcher(deps: CheckoutFolderDeps, connection: Connection) {
-  const { me, server } = connection
-  if (isCheckoutFolder(deps.folder)) {
-    assertServer(deps.folder, loadCheckout(deps.folder), connection)
-    assertNotMerging(deps.folder)
-    return new FolderWatcher(createCheckoutFolder(deps))
-  }
-  return new FolderWatcher(createAccountFolder({ ...deps, serverUrl: server.url, me }))
-}
-
 function openFolder(path: string, isDry: boolean): string {
+  if (isDry && !existsSync(path))
+    throw new CliError("notFound", `Cannot read "${path}": there is no such folder`)
   try {
     if (!isDry) mkdirSync(path, { recursive: true })
     return resolve(path)

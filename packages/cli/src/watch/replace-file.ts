@@ -9,10 +9,10 @@ import {
   rmSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { toReadmePath } from "../../files/readme-file.ts"
-import { hashText } from "../../files/val-file.ts"
-import { writeFileWhole } from "../../files/write-file.ts"
-import { toConflictPath } from "../paths.ts"
+import { CliError } from "../cli-error.ts"
+import { hashText } from "../files/val-file.ts"
+import { writeFileWhole } from "../files/write-file.ts"
+import { toConflictPath } from "./paths.ts"
 
 /**
  * The result of changing a file: `raced` if another program changed it first, and nothing was done.
@@ -84,12 +84,6 @@ export function moveFile(folder: string, from: string, to: string, hash: string)
   return isSame ? "done" : "raced"
 }
 
-/** Moves a file if it exists, unless the target is taken. */
-export function moveIfPresent(folder: string, from: string, to: string): void {
-  const hash = findHash(join(folder, from))
-  if (hash !== undefined) moveFile(folder, from, to, hash)
-}
-
 /**
  * Writes a text to the first free conflict file, or reuses one with the same text. Returns its
  * path.
@@ -110,20 +104,20 @@ export function writeToTrash(folder: string, name: string, text: string): string
   }
 }
 
-/** Moves a file to the trash. Returns its path there. */
+/** Moves a file or a folder to the trash. Returns its path there. */
 export function moveToTrash(folder: string, path: string): string {
-  mkdirSync(join(folder, ".hamlet", "trash"), { recursive: true })
-  for (let n = 1; ; n++) {
-    const target = toTrashPath(path.replaceAll(/[/\\]/g, "-"), n)
-    if (existsSync(join(folder, target))) continue
-    renameSync(join(folder, path), join(folder, target))
-    return target
-  }
+  const target = findTrashPath(folder, path.replaceAll(/[/\\]/g, "-"))
+  renameSync(join(folder, path), join(folder, target))
+  return target
 }
 
-/** Moves the readme beside a file to the trash, if any. */
-export function moveReadmeToTrash(folder: string, path: string): void {
-  if (existsSync(join(folder, toReadmePath(path)))) moveToTrash(folder, toReadmePath(path))
+/** Finds a free path in the trash. */
+export function findTrashPath(folder: string, name: string): string {
+  mkdirSync(join(folder, ".hamlet", "trash"), { recursive: true })
+  for (let n = 1; ; n++) {
+    const path = toTrashPath(name, n)
+    if (!existsSync(join(folder, path))) return path
+  }
 }
 
 /** Cleans up after a watcher that was killed. Texts that were being replaced move to the trash. */
@@ -158,6 +152,9 @@ function toMode(path: string): number | undefined {
 
 let count = 0
 function toTemporary(folder: string, kind: string): string {
+  // One that was renamed meanwhile must not come back.
+  if (!existsSync(folder))
+    throw new CliError("failed", `Cannot write to "${folder}": the folder is gone`)
   count += 1
   return join(folder, ".hamlet", `${process.pid}-${count}.${kind}`)
 }

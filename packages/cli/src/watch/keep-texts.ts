@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { hashText } from "../../files/val-file.ts"
-import type { SyncEvent } from "../sync-event.ts"
+import { hashText } from "../files/val-file.ts"
 import {
   type FileChangeResult,
   moveToTrash,
   replaceFile,
   writeConflictFile,
 } from "./replace-file.ts"
+import type { SyncEvent } from "./sync-event.ts"
 
 /*
  * Changes of files that keep every text: what a file has had goes to a conflict file beside it or to

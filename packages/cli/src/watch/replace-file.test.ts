@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { hashText } from "../../files/val-file.ts"
+import { hashText } from "../files/val-file.ts"
 import {
   makeFile,
   moveFile,
