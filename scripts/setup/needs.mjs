@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 /**
- * Test files that need a program as soon as they are loaded, because they import one of these. Other
+ * Test files that need a program as soon as they are loaded, because they use one of these. Other
  * suites ask for their programs themselves.
  * @type {Readonly<Record<string, RegExp>>}
  */
 const importedFor = {
-  openssl: /\/certificates\.ts"|\/proxies\/[\w-]+\.ts"|\/compat\/services\//,
+  openssl: /\bcreateAuthority\b|\/proxies\/[\w-]+\.ts"|\/compat\/services\//,
   git: /"\.\/contents\.mjs"/,
 }
 

@@ -235,6 +235,7 @@ describeEachDatabase("api/locks", (open) => {
 
     test("does nothing for a lockfile that is ready, pending or not needed", async () => {
       resolver.add("npm:fixed", 1)
+      resolver.add("npm:waiting", 1)
       const ready = await save(`import "npm:fixed"`)
       const lock = await settled(ready)
       resolver.packages.set("npm:fixed", { code: "2", exports: [], resolved: "npm:fixed@2" })
@@ -243,7 +244,8 @@ describeEachDatabase("api/locks", (open) => {
       const plain = await save("1")
       expect(expectStatus(await api.call("POST", path(plain), { as: ada }), 200).json).toEqual(none)
       await whilePending(async () => {
-        const pending = await save(`import "npm:fixed" // pending`)
+        // Packages that a version has resolved are taken over, without the resolver.
+        const pending = await save(`import "npm:fixed"; import "npm:waiting"`)
         expect(
           expectStatus(await api.call("POST", path(pending), { as: ada }), 202).json.updatedAt,
         ).toBe((await lockOf(pending)).updatedAt)

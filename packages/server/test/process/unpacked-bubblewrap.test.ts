@@ -6,6 +6,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   symlinkSync,
 } from "node:fs"
@@ -60,6 +61,12 @@ function copyCheckout() {
   const isSource = (path: string) => !/\/(?:node_modules|dist|test)$/.test(path)
   for (const name of ["package.json", "packages", "scripts"])
     cpSync(join(checkout, name), join(folder, name), { recursive: true, filter: isSource })
-  symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"))
+  // Our own packages are those of the copy; the others are those of this checkout.
+  const [from, to] = [join(checkout, "node_modules"), join(folder, "node_modules")]
+  mkdirSync(join(to, "@hamlet"), { recursive: true })
+  for (const name of readdirSync(from))
+    if (name !== "@hamlet") symlinkSync(join(from, name), join(to, name))
+  for (const name of readdirSync(join(from, "@hamlet")))
+    symlinkSync(join(folder, "packages", name), join(to, "@hamlet", name))
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
 }
