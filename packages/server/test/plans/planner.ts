@@ -66,17 +66,14 @@ async function openPostgresPlanner(db: Database, url: string): Promise<Planner> 
     select string_agg(format('%I', relname), ', ') as tables from pg_class
     where relkind = 'r' and relnamespace = current_schema()::regnamespace`)
   await session.unsafe(`analyze ${analysed?.tables}`)
-  await session.unsafe("set plan_cache_mode = force_generic_plan")
   const unique = await readUniqueIndexes(session)
   /** By the text of the statement. */
-  const generic = new Map<string, PostgresPlan>()
+  const plans = new Map<string, PostgresPlan>()
   return {
     findFaults: findOnce(async (statement) => {
-      const custom = rootOf(await db.read<PlanRow>(db.dialect.explain(statement)))
-      const ofAll = generic.get(statement.text) ?? (await explainGeneric(session, statement))
-      generic.set(statement.text, ofAll)
-      const plans = isPreferred(ofAll, custom) ? [custom, ofAll] : [custom]
-      return plans.flatMap((plan) => findPostgresFaults(plan, unique))
+      const plan = plans.get(statement.text) ?? (await explain(session, statement))
+      plans.set(statement.text, plan)
+      return findPostgresFaults(plan, unique)
     }),
     async findBareReferences() {
       const bare = await session.unsafe<{ reference: string }[]>(`
@@ -101,8 +98,8 @@ function rootOf([row]: readonly PlanRow[]): PostgresPlan {
   return root.Plan
 }
 
-/** The plan for all values. */
-async function explainGeneric(session: SQL, { text, values }: Statement): Promise<PostgresPlan> {
+/** The plan for all values, the only one that our connections use. */
+async function explain(session: SQL, { text, values }: Statement): Promise<PostgresPlan> {
   const execute = `explain (format json) execute asked${values.length === 0 ? "" : `(${values.map(toLiteral).join(", ")})`}`
   await session.unsafe(`prepare asked as ${text}`)
   try {
@@ -110,22 +107,6 @@ async function explainGeneric(session: SQL, { text, values }: Statement): Promis
   } finally {
     await session.unsafe("deallocate asked")
   }
-}
-
-/** What PostgreSQL takes the planning of a statement with so many tables to cost. */
-const planningCost = (tables: number) => 1000 * 0.0025 * (tables + 1)
-
-/**
- * Whether PostgreSQL uses the plan for all values once it has planned a statement for these values a
- * few times: when it costs no more than to plan, and to execute, for the values at hand.
- */
-function isPreferred(ofAll: PostgresPlan, custom: PostgresPlan): boolean {
-  return ofAll["Total Cost"] < custom["Total Cost"] + planningCost(countNodes(ofAll))
-}
-
-/** At least as many as there are tables. */
-function countNodes({ Plans = [] }: PostgresPlan): number {
-  return Plans.reduce((count, plan) => count + countNodes(plan), 1)
 }
 
 function toLiteral(value: SqlValue): string {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../../test/support/databases.ts"
 import { addUser } from "../../../../test/support/users.ts"
 import type { ValChange, ValStore } from "../../../domain/vals/vals.ts"
+import { rows } from "../../database/database.ts"
+import { raw, sql } from "../../database/sql.ts"
 import { createValStore } from "../vals.ts"
 
 const anyone = () => {}
@@ -84,5 +86,23 @@ describeEachDatabase("changeVal", (open) => {
     ])
     const stored = await Promise.all(ids.map((id) => vals.findById(id)))
     expect(stored.map((val) => val?.version)).toEqual([1, 1, undefined, 2])
+  })
+
+  test("has PostgreSQL plan the statements of a save once for a connection", async () => {
+    if (!database.url) return
+    const [id = ""] = await Promise.all(Array.from({ length: 50 }, (_, n) => addVal(`val${n}`)))
+    await database.db.write(function* () {
+      for (const table of ["vals", "branches", "versions", "states"]) yield raw(`analyze ${table}`)
+    })
+    // Each connection plans a statement five times before it compares these plans with a general one.
+    for (let n = 0; n < 60; n++) await vals.change(id, toChange(`code ${n}`), anyone, 2_000 + n)
+    const planned = await database.db.write(() =>
+      rows<{ statement: string; customPlans: number; genericPlans: number }>(
+        sql`select statement, custom_plans, generic_plans from pg_prepared_statements
+          where custom_plans + generic_plans > 10`,
+      ),
+    )
+    expect(planned.length).toBeGreaterThan(5)
+    for (const one of planned) expect(one.customPlans, one.statement).toBeLessThan(6)
   })
 })
