@@ -21,7 +21,7 @@ export interface Planner {
 
 /** A planner for the database, which has been filled. */
 export function openPlanner({ db, url }: TestDatabase): Promise<Planner> {
-  return url === undefined ? Promise.resolve(openSqlitePlanner(db)) : openPostgresPlanner(db, url)
+  return url === undefined ? Promise.resolve(openSqlitePlanner(db)) : openPostgresPlanner(url)
 }
 
 function openSqlitePlanner(db: Database): Planner {
@@ -52,7 +52,7 @@ function openSqlitePlanner(db: Database): Planner {
   }
 }
 
-async function openPostgresPlanner(db: Database, url: string): Promise<Planner> {
+async function openPostgresPlanner(url: string): Promise<Planner> {
   // With the settings of the server's own connections, which the planner minds.
   const session = createClient({
     url: new URL(url),
