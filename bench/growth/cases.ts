@@ -213,7 +213,10 @@ const filesMax = 1_000
 const filesMsMax = 20
 const folderSlot = publicSlot(55)
 
-/** Each time another version, as no other request has read its list yet. */
+/**
+ * Each time another version, as no other request has read its list yet. The val has code, and may have
+ * a readme.
+ */
 const folderCase: Case = {
   route: "listFiles",
   label: `${filesMax.toLocaleString("en")} files, of a version that is new`,
@@ -221,7 +224,7 @@ const folderCase: Case = {
   change: (asker, count) => ({
     path: `/v1/vals/${asker.val(folderSlot)}/files`,
     body: {
-      changes: Array.from({ length: count === 0 ? filesMax - 1 : 1 }, (_, index) => ({
+      changes: Array.from({ length: count === 0 ? filesMax - 2 : 1 }, (_, index) => ({
         path: `folder${index % 20}/file${index}.txt`,
         content: `${count} of ${index}`,
       })),

@@ -51,10 +51,14 @@ async function seedSqlite(keepDir: string | undefined, vals: number): Promise<Se
 
 const servers = new Map<World, Promise<Program>>()
 
+/** The events of a world have fixed times. A server must not delete the runs among them as old ones. */
+const settings = { HAMLET_RUNS_KEPT_DAYS: "3650" }
+
 /** A server with these vals. Benchmarks that are only tried share one, and see what others have saved. */
 export async function startSeeded(seeded: Seeded): Promise<Program> {
-  if (!isBrief || seeded.databaseUrl !== undefined) return startServer(seeded)
-  const server = servers.get(seeded.world) ?? startServer(seeded)
+  const start = () => startServer({ ...seeded, settings })
+  if (!isBrief || seeded.databaseUrl !== undefined) return start()
+  const server = servers.get(seeded.world) ?? start()
   servers.set(seeded.world, server)
   return { ...(await server), stop: async () => {} }
 }
