@@ -7,8 +7,8 @@ import { runCaptured } from "./child.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"
 import { runTests } from "./testing/run.mjs"
-import { selectTests } from "./testing/select.mjs"
-import { splitTests, toBatches } from "./testing/split.mjs"
+import { selectTests } from "./testing/selection/select.mjs"
+import { splitTests, toBatches } from "./testing/selection/split.mjs"
 
 /** For tests without a limit of their own: no test takes so long unless it hangs. */
 const timeoutMs = 120_000
@@ -24,7 +24,7 @@ const runsAtOnce = 2 * availableParallelism()
  */
 const secondsPerBatch = 250
 
-/** Long runs choose a seed at random: see packages/server/test/README.md. */
+/** `npm run long-test` chooses one at random. */
 const seedDefault = "20260701"
 
 const isCpuDetailed = process.argv.includes("--cpu")
@@ -32,7 +32,7 @@ const args = process.argv.slice(2).filter((arg) => arg !== "--cpu")
 const selections = await select()
 if (selections.length > 0) {
   process.exitCode = await runTests({
-    parts: selections.map((selection) => ["--timeout", String(timeoutMs), ...selection]),
+    parts: selections.map((files) => ({ args: ["--timeout", String(timeoutMs), ...files] })),
     partsAtOnce: runsAtOnce,
     silenceMsMax,
     isCpuDetailed,
@@ -49,7 +49,7 @@ async function select() {
 /** @param {string} revision */
 async function selectChanged(revision) {
   await ensurePackages({ dev: true })
-  const finder = ["scripts/testing/changed.ts", revision]
+  const finder = ["scripts/testing/selection/changed.ts", revision]
   const { exitCode, output } = await runCaptured(bun, finder, { cwd: root, env: process.env })
   if (exitCode !== 0) throw new Error(`Cannot find what has changed since ${revision}: ${output}`)
   const files = output.split("\n").filter(Boolean)

@@ -13,8 +13,9 @@ import { addEnds, toReport } from "./report.mjs"
 import { findTotals, withoutColours } from "./totals.mjs"
 
 /**
+ * @typedef {import("../setup/needs.mjs").Part} Part one `bun test`
  * @typedef {object} TestOptions
- * @property {string[][]} parts the arguments of one `bun test` each
+ * @property {Part[]} parts
  * @property {number} [partsAtOnce] how many of them run at the same time; 1 by default
  * @property {Record<string, string>} [env]
  * @property {number} [silenceMsMax] bun cannot time out a test that never yields; after this long
@@ -48,13 +49,21 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
   const interruption = watchInterruption()
   const queue = createQueue(possible.length, (text) => process.stderr.write(text))
   try {
-    const ends = await mapConcurrently(possible, partsAtOnce, async (args, index) => {
-      const write = queue[index] ?? (() => {})
-      if (!interruption.happened())
-        return runPart({ args, silenceMsMax, write }, { ...temporary, ...env }, postgres?.url)
-      write(undefined)
-      return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [], cpu: [] }
-    })
+    const ends = await mapConcurrently(
+      possible,
+      partsAtOnce,
+      async ({ args, env: ofPart }, index) => {
+        const write = queue[index] ?? (() => {})
+        if (!interruption.happened())
+          return runPart(
+            { args, silenceMsMax, write },
+            { ...temporary, ...env, ...ofPart },
+            postgres?.url,
+          )
+        write(undefined)
+        return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [], cpu: [] }
+      },
+    )
     const { exitCode, totals, notRun, leaks, failures } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
     const cpu = new Map(ends.flatMap((end) => end.cpu))

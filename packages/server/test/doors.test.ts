@@ -14,7 +14,7 @@ const fetchNothing = () => Promise.reject(new Error("unused"))
 
 /**
  * A way into the server needs a row in `freeze/doors/` with its worst input, which
- * `process/freeze.test.ts` sends. What has a type, such as the kinds of messages of a guest, does not
+ * `freeze/freeze.long.ts` sends. What has a type, such as the kinds of messages of a guest, does not
  * compile without one.
  */
 describe("the table of doors", () => {

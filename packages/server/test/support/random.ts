@@ -1,6 +1,6 @@
 /**
  * The seed of everything that tests choose at random. `npm test` always uses the same, so that a
- * commit passes or fails; long runs (`npm run fuzz`, `npm run chaos`) choose a new one and print it.
+ * commit passes or fails; `npm run long-test` chooses a new one and prints it.
  */
 export const testSeed = Number(
   process.env.HAMLET_TEST_SEED ?? Math.trunc(Math.random() * 0x7fffffff),

@@ -7,7 +7,7 @@ import { listSandboxes } from "../attacks/support/sandboxes.ts"
 import { createRandom, testSeed } from "../support/random.ts"
 import { Load, toEchoCode } from "./load.ts"
 
-/** `npm run chaos` asks for more of it. */
+/** A whole run of `npm run long-test -- kills` has more of it. */
 const guestKills = Number(process.env.HAMLET_CHAOS_GUESTS ?? 12)
 const serverKills = Number(process.env.HAMLET_CHAOS_SERVERS ?? 3)
 const seed = testSeed

@@ -10,7 +10,7 @@ import { databases } from "../support/databases.ts"
 import { createRandom, testSeed } from "../support/random.ts"
 import { ClockedNode } from "./clocked-node.ts"
 
-/** `npm run chaos -- schedules` asks for more of it. */
+/** A whole run of `npm run long-test -- schedules` has more of it. */
 const scheduleCount = Number(process.env.HAMLET_CHAOS_SCHEDULES ?? 20)
 const seconds = Number(process.env.HAMLET_CHAOS_SECONDS ?? 8)
 const seed = testSeed

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { root } from "../setup/root.mjs"
+import { root } from "../../setup/root.mjs"
 import { splitTests, toBatches } from "./split.mjs"
 import { listTestFiles } from "./test-files.mjs"
 
@@ -15,7 +15,10 @@ describe("splitTests", () => {
 })
 
 describe("toBatches", () => {
-  const slow = ["packages/server/test/attacks/sandbox.test.ts", "packages/server/test/fuzz.test.ts"]
+  const slow = [
+    "packages/server/test/attacks/sandbox.test.ts",
+    "packages/server/test/query-plans.test.ts",
+  ]
 
   test("keeps slow files apart and starts with the longest batch", () => {
     const batches = toBatches(["a.test.ts", ...slow, "b.test.ts"], 40)

@@ -7,7 +7,7 @@ import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 /*
- * `npm run chaos -- pause`: a node is stopped with SIGSTOP for longer than its lease, and goes on
+ * `npm run long-test -- pause`: a node is stopped with SIGSTOP for longer than its lease, and goes on
  * later. It takes a minute, because the lease is a real one.
  */
 

@@ -7,7 +7,7 @@ import { worldSizes } from "./world/world-limits.ts"
 import { worstDoors } from "./worst-doors.ts"
 import { openWorstStage } from "./worst-stage.ts"
 
-/** What once kept a server busy, or made it grow. `npm run long-test -- worst` has all doors and manners. */
+/** What once kept a server busy, or made it grow: the part of `worst` that a brief run has. */
 const chosen: readonly (readonly [name: string, manner: Manner])[] = [
   ["endpoint /oauth/token", "pieces"],
   ["route putSecret", "pieces"],

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
-import type { Door } from "../freeze/door.ts"
-import { guestWork } from "../freeze/doors/guest.ts"
-import { databaseDoors, doorGroups } from "../freeze/doors.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import type { Door } from "./door.ts"
+import { guestWork } from "./doors/guest.ts"
+import { databaseDoors, doorGroups } from "./doors.ts"
 import {
   countDescriptors,
   forgetPeak,
@@ -13,10 +15,8 @@ import {
   readMemory,
   readPauses,
   tolerance,
-} from "../freeze/loop-meter.ts"
-import { egressFilesMax, type OpenStage, openStage } from "../freeze/stage.ts"
-import { describeEachDatabase } from "../support/databases.ts"
-import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+} from "./loop-meter.ts"
+import { egressFilesMax, type OpenStage, openStage } from "./stage.ts"
 
 /** By how much the server may grow while it handles an input. */
 const growthMbMax = 300
@@ -27,10 +27,10 @@ const testMsMax = 290_000
  * connections may come and go meanwhile, and how many more runs there are than may keep one.
  */
 const unread = { keptMax: 40, toleranceMax: 20, moreRuns: 30 }
-/** `HAMLET_FREEZE_DOORS=smtp npm test -- process/freeze` tries some of them. */
+/** `npm run long-test -- freeze --doors smtp` tries some of them. */
 const chosen = new RegExp(process.env.HAMLET_FREEZE_DOORS ?? "", "i")
 
-describeEachDatabase("process/freeze", (open) => {
+describeEachDatabase("freeze", (open) => {
   let fixture: ServerFixture | undefined
   let opened: OpenStage | undefined
   beforeAll(async () => {

@@ -15,7 +15,7 @@ import {
 } from "../upgrade/exchanges.ts"
 import { rollNodes } from "./roll-nodes.ts"
 
-// `npm run chaos -- upgrade`: three nodes behind a proxy of deploy/ under load, from the release
+// `npm run long-test -- upgrade`: three nodes behind a proxy of deploy/ under load, from the release
 // before to this one, back, and to this one again. After every restart each node exchanges all that
 // clients do with the next one.
 const kind = (process.env.HAMLET_CHAOS_PROXY ?? "haproxy") as ProxyKind

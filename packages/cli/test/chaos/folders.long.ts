@@ -9,7 +9,7 @@ import { expectSameTrees, readTree, readVal, writeTree } from "../support/trees.
 import { createRandom } from "../support/watch-world.ts"
 
 /*
- * `npm run chaos -- folders`: a repository of 300 files is changed, pushed and watched in two folders,
+ * `npm run long-test -- folders`: a repository of 300 files is changed, pushed and watched in two folders,
  * while the server or a client is killed at any point of it. A push is one version, or none; what was
  * in a folder is there afterwards; and a second push completes the first.
  */

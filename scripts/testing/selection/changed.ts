@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { readPackages, resolveImport } from "../imports/resolve-import.ts"
-import { scanImports } from "../imports/scan-imports.ts"
-import { listFiles } from "../list-files.ts"
+import { readPackages, resolveImport } from "../../imports/resolve-import.ts"
+import { scanImports } from "../../imports/scan-imports.ts"
+import { listFiles } from "../../list-files.ts"
 import { listTestFiles } from "./test-files.mjs"
 
 /** A change of these may change the result of any test. */
@@ -113,7 +113,7 @@ async function listChangedFiles(root: string, revision: string): Promise<string[
 }
 
 if (import.meta.main) {
-  const root = join(import.meta.dir, "..", "..")
+  const root = join(import.meta.dir, "..", "..", "..")
   const changed = await listChangedFiles(root, process.argv[2] ?? "HEAD")
   for (const path of findAffectedTests(root, changed)) console.log(path)
 }

@@ -7,7 +7,7 @@ import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
 
-/** `npm run mail-flood` sends more. */
+/** A whole run of `npm run long-test -- mail` sends more. */
 const messages = Number(process.env.HAMLET_TEST_MAILS ?? 20)
 const kills = Number(process.env.HAMLET_TEST_MAIL_KILLS ?? 1)
 const clientsAtOnce = 6

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { withTempTree } from "../temp-tree.ts"
+import { withTempTree } from "../../temp-tree.ts"
 import { findAffectedTests } from "./changed.ts"
 
 /** In two parts: `--changed` would take a whole name for a path of this repository. */

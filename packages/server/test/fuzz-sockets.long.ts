@@ -10,7 +10,7 @@ import { exchange, parseResponses } from "./fuzz/raw/raw-client.ts"
 import { expectStatus, openApi } from "./support/api.ts"
 import { testSeed } from "./support/random.ts"
 
-/** How many requests `npm run fuzz` sends without a socket. */
+/** How many requests a long run sends without a socket. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
 const connections =
   requestsWanted === undefined ? 150 : Math.min(Math.ceil(Number(requestsWanted) / 160), 2_000)

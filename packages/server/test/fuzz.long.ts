@@ -12,7 +12,7 @@ import { openApi } from "./support/api.ts"
 import { databases, describeEachDatabase } from "./support/databases.ts"
 import { testSeed } from "./support/random.ts"
 
-/** `npm run fuzz` sends a million. */
+/** A whole run of `npm run long-test -- fuzz` sends more. */
 const requestsPerDatabase = 500
 /** How many together, for a long run. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS

@@ -4,7 +4,7 @@ import { openApi, type TestApi, type TestUser } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { createRandom, testSeed } from "./support/random.ts"
 
-/* `npm run chaos -- files` makes 10,000 steps, and kills the server meanwhile. */
+/* `npm run long-test -- files` makes more steps, and kills the server meanwhile. */
 
 const vals = Number(process.env.HAMLET_MODEL_RUNS ?? 4)
 const stepsPerVal = 40

@@ -5,7 +5,7 @@ import { describeAttacks } from "./support/describe-attacks.ts"
 import { countOpenFiles, readResidentBytes } from "./support/processes.ts"
 import { listSandboxes } from "./support/sandboxes.ts"
 
-/** `npm run chaos` sets it. */
+/** A whole run of `npm run long-test -- kills`. */
 const isLong = process.env.HAMLET_CHAOS === "long"
 const megabyte = 1024 ** 2
 /** More than the server may grow, so that it cannot keep all of it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "../setup/root.mjs"
+import { root } from "../../setup/root.mjs"
 import { selectTests } from "./select.mjs"
 import { listTestFiles } from "./test-files.mjs"
 
@@ -18,7 +18,7 @@ describe("selectTests", () => {
     ["web", ["packages/web/"]],
     ["browser", ["packages/web/test/"]],
     ["api", ["packages/server/test/api/"]],
-    ["fuzz", ["packages/server/test/fuzz.test.ts"]],
+    ["query-plans", ["packages/server/test/query-plans.test.ts"]],
     ["gateway", ["packages/server/src/gateway/", "packages/server/test/gateway/"]],
     ["storage/migrations", ["packages/server/src/storage/migrations/"]],
   ])("%s selects the files of that suite", (name, folders) => {

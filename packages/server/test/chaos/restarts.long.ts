@@ -3,7 +3,7 @@ import { databases } from "../support/databases.ts"
 import type { ProxyKind } from "../support/proxies/start-proxy.ts"
 import { rollNodes } from "./roll-nodes.ts"
 
-// `npm run chaos -- restarts`: two nodes behind a proxy of deploy/, restarted in turns under load.
+// `npm run long-test -- restarts`: two nodes behind a proxy of deploy/, restarted in turns under load.
 const count = Number(process.env.HAMLET_CHAOS_RESTARTS ?? 6)
 const kind = (process.env.HAMLET_CHAOS_PROXY ?? "haproxy") as ProxyKind
 const postgres = databases.find(({ name }) => name === "PostgreSQL")

@@ -9,7 +9,7 @@ import { readFinalState } from "./cluster/final-state.ts"
 import { type EndedRun, type FinalState, History, type Period } from "./cluster/history.ts"
 
 /*
- * `npm run chaos -- cluster`: three nodes behind HAProxy that are killed, paused, cut off and
+ * `npm run long-test -- cluster`: three nodes behind HAProxy that are killed, paused, cut off and
  * left without file descriptors, while PostgreSQL and the libSQL server restart or refuse connections.
  * Clients record what they do and see; at the end that is checked as a history. It needs root, for
  * network namespaces.

@@ -7,7 +7,7 @@ import { createRandom, testSeed } from "../support/random.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 /*
- * `npm run chaos -- files`: random saves, moves, deletions, branches and deleted versions of several
+ * `npm run long-test -- files`: random saves, moves, deletions, branches and deleted versions of several
  * writers, compared with a model, while the server is killed again and again. What was acknowledged
  * is there afterwards, and what was not is there as a whole or not at all.
  */

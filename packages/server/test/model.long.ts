@@ -30,7 +30,7 @@ import { openApi, type TestApi } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { testSeed } from "./support/random.ts"
 
-/** `npm run fuzz` tries many. */
+/** A whole run of `npm run long-test -- model` tries many. */
 const sequences = Number(process.env.HAMLET_MODEL_RUNS ?? 8)
 // A failure names its seed, with which it comes again. The same for both databases: what one
 // answers, the other must.
