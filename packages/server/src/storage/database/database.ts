@@ -150,26 +150,17 @@ export interface WriteOptions {
   readonly inTurnOf?: string | undefined
 }
 
-/** A val that matches a search, with the columns that rank it. */
-export interface Hit {
-  readonly id: string
-  readonly likeCount: number
-  readonly createdAt: number
-  readonly isName: boolean
-  /** In which of its texts the query is, where that was asked. */
-  readonly place?: string
-}
-
 /**
- * Vals that may match. Each is compared separately, so that a database can stop between two of them
+ * Rows that may be hits. Each is compared separately, so that a database can stop between two of them
  * when the time is up.
  */
 export interface Candidates {
-  /**
-   * The columns of a Hit; `is_name` is null for a val that does not match. A val may be there several
-   * times, each time the same.
-   */
+  /** Selects all candidates. A hit may be there several times, each time the same. */
   readonly select: Statement
+  /** The column that is null in a row that is not a hit. */
+  readonly hitColumn: string
+  /** The columns by which hits are ranked, the greatest first. The last one is unique. */
+  readonly rankColumns: readonly string[]
   /** How many of the best ranked hits to return. */
   readonly hitsMax: number
 }
@@ -180,7 +171,7 @@ export interface Search {
    * The best ranked hits. Throws `search_timed_out` when the queries of this search took too long
    * together, and `overloaded` when too many searches wait.
    */
-  find(candidates: Candidates): Promise<readonly Hit[]>
+  find<Hit extends RecordOf<Hit>>(candidates: Candidates): Promise<readonly Hit[]>
 }
 
 /** A database as stores use it. */

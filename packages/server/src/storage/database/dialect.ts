@@ -1,6 +1,5 @@
-import type { SearchIndex } from "../search/search-index.ts"
 import type { Ddl } from "./ddl.ts"
-import type { Statement, Statements } from "./sql.ts"
+import type { Statement } from "./sql.ts"
 
 /**
  * The differences between the databases, as named capabilities: no other file asks which database
@@ -40,7 +39,8 @@ export interface Dialect extends Ddl {
   lockName(name: string): readonly Statement[]
   /** The statement that returns the query plan of this one. */
   explain(statement: Statement): Statement
-  readonly search: SearchIndex
+  /** What indexes texts by their trigrams. */
+  readonly trigrams: "fts5" | "pg_trgm"
   /**
    * The statements that a migration runs first in its transaction, so that nodes that start
    * together migrate one after the other.
@@ -59,40 +59,8 @@ export interface Dialect extends Ddl {
   readonly columns: Statement
   /** Estimates the rows of a table, as `count`, without reading all of them. */
   estimateRows(table: string): Statement
-  /** Undefined where all runs are in one table. */
-  readonly runPartitions: RunPartitions | undefined
-}
-
-/** Runs and their responses in several tables, each with those of a time. */
-export interface RunPartitions {
-  /**
-   * Returns the `name` of each partition, its `bound` and the time of the database, `at`; nothing
-   * where the schema is older.
-   */
-  readonly list: Statement
-  /**
-   * Adds a partition. It is `crowded` if the one of all other ids has so many runs that reading or
-   * moving them would take long: their range has to be reserved first. `busy`: another node adds it.
-   */
-  add(partition: NewPartition): Statements<"added" | "crowded" | "busy">
-  /**
-   * Promises that the partition of all other ids has none of these. If it has, it promises nothing
-   * and returns the newest of them.
-   */
-  reserve(from: string, to: string): Statements<"reserved" | "busy" | { readonly newest: string }>
-  /** Checks the promise, one statement after the other, while others read and write. */
-  readonly validations: readonly Statement[]
-  /** Deletes a partition with all runs in it but those that have not ended. */
-  drop(name: string): Statements<void>
-}
-
-/** A partition for ids from one, up to the one before another. */
-export interface NewPartition {
-  readonly name: string
-  readonly from: string
-  readonly to: string
-  /** Whether its range is reserved. */
-  readonly isReserved: boolean
+  /** Whether a table can have a partition for each range of its key. */
+  readonly hasPartitions: boolean
 }
 
 /** The columns of a table of objects. */

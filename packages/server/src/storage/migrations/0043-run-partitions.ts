@@ -29,7 +29,7 @@ const lockTables = (tables: string) => `
  * PostgreSQL: partitions runs and their responses by the range of their ids, which is that of their
  * times. No row is copied: the tables of today become the first partitions, and what proves that
  * they contain no later ids is checked beforehand, while they are in use. Statements, names and the
- * order of columns stay the same, so nodes of 0.2.0 go on. `storage/postgres/run-partitions.ts` adds
+ * order of columns stay the same, so nodes of 0.2.0 go on. `storage/runs/partition-tables.ts` adds
  * and drops the later partitions.
  *
  * A partition that a foreign key refers to cannot be dropped, so a trigger deletes the mails of

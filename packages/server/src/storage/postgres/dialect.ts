@@ -2,8 +2,6 @@ import { repeatText, replaceEach } from "@hamlet/kit"
 import { postgresDdl } from "../database/ddl.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
-import { postgresRunPartitions } from "./run-partitions.ts"
-import { postgresSearchIndex } from "./search/search-index.ts"
 
 /** Much less than requests wait for a lock. */
 const briefLockMsMax = 500
@@ -72,7 +70,7 @@ export const postgresDialect: Dialect = {
   },
   lockName: (name) => [sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`],
   explain: (statement) => sql`explain (format json) ${statement}`,
-  search: postgresSearchIndex,
+  trigrams: "pg_trgm",
   // The number is arbitrary and must be ours alone: every program that uses the database shares
   // these locks.
   migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
@@ -83,5 +81,5 @@ export const postgresDialect: Dialect = {
     raw(`select case when max(reltuples) < 0 then (select count(*) from ${table}) else sum(greatest(reltuples, 0))::bigint end as count
       from pg_class where relkind = 'r' and (oid = '${table}'::regclass
         or oid in (select inhrelid from pg_inherits where inhparent = '${table}'::regclass))`),
-  runPartitions: postgresRunPartitions,
+  hasPartitions: true,
 }

@@ -9,7 +9,7 @@ import { PostgresNotices } from "./notices.ts"
 import { PostgresPool } from "./pool.ts"
 import { describePostgres, parsePostgresUrl } from "./postgres-url.ts"
 import { PostgresReader } from "./reader.ts"
-import { PostgresSearches } from "./search/search.ts"
+import { PostgresSearches } from "./search.ts"
 import { PostgresWriter } from "./writer.ts"
 
 /** Older releases no longer get fixes. */

@@ -2,7 +2,6 @@ import { toOwnJson } from "@hamlet/kit"
 import { sqliteDdl } from "../database/ddl.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, sql } from "../database/sql.ts"
-import { sqliteSearchIndex } from "./search-index.ts"
 
 const columns = sql`
   select t.name as table_name, c.name as column_name, case lower(c.type) when 'integer' then 'integer' when 'blob' then 'bytes' else 'text' end as type
@@ -26,7 +25,7 @@ export const sqliteDialect: Dialect = {
   gather: undefined,
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,
-  search: sqliteSearchIndex,
+  trigrams: "fts5",
   // Every write transaction begins immediate, which locks the whole file across processes.
   migrationLock: [],
   briefLocks: [],
@@ -36,5 +35,5 @@ export const sqliteDialect: Dialect = {
     raw(
       `select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`,
     ),
-  runPartitions: undefined,
+  hasPartitions: false,
 }

@@ -1,7 +1,6 @@
 import { workerData } from "node:worker_threads"
 import { serveJobs } from "@hamlet/kit"
-import type { Hit } from "../database/database.ts"
-import { byRank } from "../search/search-limits.ts"
+import { toField } from "../database/records.ts"
 import { connect } from "./connection.ts"
 import type { SearchJob, SearchResult, SearchThreadOptions } from "./search.ts"
 
@@ -9,19 +8,33 @@ import type { SearchJob, SearchResult, SearchThreadOptions } from "./search.ts"
 const options = workerData as SearchThreadOptions
 const connection = connect(options.path, options, true)
 
-serveJobs<SearchJob, SearchResult>(({ select, hitsMax, msMax }) => {
+type Hit = Readonly<Record<string, string | number | null>>
+
+serveJobs<SearchJob, SearchResult>(({ select, hitColumn, rankColumns, hitsMax, msMax }) => {
   const startedMs = performance.now()
-  const hits: Hit[] = []
-  for (const row of connection.iterate(select) as Iterable<
-    Hit & { readonly isName: boolean | null }
-  >) {
-    if (row.isName !== null) hits.push(row)
+  const hitField = toName(hitColumn)
+  const rankFields = rankColumns.map(toName)
+  const keyField = rankFields.at(-1) as string
+  // A hit may be there several times.
+  const hits = new Map<Hit[string] | undefined, Hit>()
+  for (const row of connection.iterate(select) as Iterable<Hit>) {
+    if (row[hitField] !== null) hits.set(row[keyField], row)
     const ms = performance.now() - startedMs
     if (ms > msMax) return { result: { hits: undefined, ms } }
   }
-  // Several texts of a val may be hits.
-  const best = [...new Map(hits.map((hit) => [hit.id, hit])).values()]
-    .sort(byRank)
-    .slice(0, hitsMax)
+  const best = [...hits.values()].sort(byRank(rankFields)).slice(0, hitsMax)
   return { result: { hits: best, ms: performance.now() - startedMs } }
 })
+
+function toName(column: string): string {
+  return toField(column).path.join()
+}
+
+/** The greatest first, by the first field in which two hits differ. */
+function byRank(fields: readonly string[]) {
+  return (left: Hit, right: Hit): number => {
+    const field = fields.find((name) => left[name] !== right[name])
+    if (field === undefined) return 0
+    return (left[field] ?? 0) < (right[field] ?? 0) ? 1 : -1
+  }
+}

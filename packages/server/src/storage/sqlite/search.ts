@@ -1,7 +1,7 @@
 import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
-import type { Candidates, Hit, Search } from "../database/database.ts"
+import type { Candidates, Search } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
-import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/search-limits.ts"
+import { type SearchLimits, searchTimedOut, tooManySearches } from "../database/search-limits.ts"
 import type { ConnectLimits } from "./connection.ts"
 
 /** The data that a thread starts with. */
@@ -17,7 +17,7 @@ export interface SearchJob extends Candidates {
 
 /** The hits, undefined when the time was up, and how long it took. */
 export interface SearchResult {
-  readonly hits: readonly Hit[] | undefined
+  readonly hits: readonly unknown[] | undefined
   readonly ms: number
 }
 
@@ -47,12 +47,12 @@ export class SqliteSearches {
   open(searcher: string): Search {
     let msLeft = this.#limits.searchMsMax
     return {
-      find: async ({ select, hitsMax }) => {
+      find: async <Hit>(candidates: Candidates) => {
         if (msLeft <= 0) throw searchTimedOut(this.#limits)
-        const { hits, ms } = await this.#run(searcher, { select, hitsMax, msMax: msLeft })
+        const { hits, ms } = await this.#run(searcher, { ...candidates, msMax: msLeft })
         msLeft -= ms
         if (hits === undefined) throw searchTimedOut(this.#limits)
-        return hits
+        return hits as readonly Hit[]
       },
     }
   }

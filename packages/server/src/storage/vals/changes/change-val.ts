@@ -21,6 +21,7 @@ import {
   relinkOutgoing,
 } from "../../references/links.ts"
 import { type LinkLocks, toNameKey } from "../../references/row-locks.ts"
+import { findSearchIndex } from "../../search/find-search-index.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
 import type { SearchText } from "../../search/search-index.ts"
 import type { ChangeableVal } from "./changeable-vals.ts"
@@ -267,7 +268,7 @@ export function* writeAddresses(
 
 /** Writes the search text of a val. */
 export function writeSearchText(dialect: Dialect, val: Val): LastStep {
-  return { key: val.id, run: () => dialect.search.replace(toSearchText(val)) }
+  return { key: val.id, run: () => findSearchIndex(dialect).replace(toSearchText(val)) }
 }
 
 /** The search text of a val itself. */

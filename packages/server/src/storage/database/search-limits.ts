@@ -1,5 +1,4 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { Hit } from "../database/database.ts"
 
 /** How long searches may take, and how many there may be. */
 export const searchDefaults = {
@@ -25,14 +24,4 @@ export function searchTimedOut({ searchMsMax }: SearchLimits): AppError {
 /** The error for a search when too many others are waiting. */
 export function tooManySearches(): AppError {
   return new AppError("overloaded", "Cannot search: too many searches are waiting")
-}
-
-/** Name hits first, then the most liked, then the newest. */
-export function byRank(left: Hit, right: Hit): number {
-  return (
-    Number(right.isName) - Number(left.isName) ||
-    right.likeCount - left.likeCount ||
-    right.createdAt - left.createdAt ||
-    (left.id < right.id ? 1 : -1)
-  )
 }

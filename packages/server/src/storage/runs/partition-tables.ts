@@ -1,6 +1,6 @@
 import { firstRow } from "../database/database.ts"
-import type { RunPartitions } from "../database/dialect.ts"
-import { raw, type Statements } from "../database/sql.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { raw, type Statement, type Statements } from "../database/sql.ts"
 
 const limits = {
   /** How long statements of others may wait behind us, while we wait for the ones before us. */
@@ -21,11 +21,48 @@ const tables = [
   ["run_responses", "run_id", ""],
 ] as const
 
+/** Runs and their responses in several tables, each with those of a time. */
+interface PartitionTables {
+  /**
+   * Returns the `name` of each partition, its `bound` and the time of the database, `at`; nothing
+   * where the schema is older.
+   */
+  readonly list: Statement
+  /**
+   * Adds a partition. It is `crowded` if the one of all other ids has so many runs that reading or
+   * moving them would take long: their range has to be reserved first. `busy`: another node adds it.
+   */
+  add(partition: NewPartition): Statements<"added" | "crowded" | "busy">
+  /**
+   * Promises that the partition of all other ids has none of these. If it has, it promises nothing
+   * and returns the newest of them.
+   */
+  reserve(from: string, to: string): Statements<"reserved" | "busy" | { readonly newest: string }>
+  /** Checks the promise, one statement after the other, while others read and write. */
+  readonly validations: readonly Statement[]
+  /** Deletes a partition with all runs in it but those that have not ended. */
+  drop(name: string): Statements<void>
+}
+
+/** A partition for ids from one, up to the one before another. */
+interface NewPartition {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  /** Whether its range is reserved. */
+  readonly isReserved: boolean
+}
+
+/** Undefined where all runs are in one table. */
+export function findPartitionTables(dialect: Dialect): PartitionTables | undefined {
+  return dialect.hasPartitions ? partitionTables : undefined
+}
+
 /**
  * `runs_rest` and `run_responses_rest` take the rows that no other partition takes: those of a node
  * whose clock is ahead, and runs that outlived their partition.
  */
-export const postgresRunPartitions: RunPartitions = {
+const partitionTables: PartitionTables = {
   list: raw(`
     select substr(c.relname, ${"runs_".length + 1}) as name, pg_get_expr(c.relpartbound, c.oid) as bound,
       floor(extract(epoch from statement_timestamp()) * 1000)::bigint as at

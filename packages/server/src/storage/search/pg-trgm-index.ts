@@ -1,7 +1,7 @@
-import { join, raw, type Statement, sql } from "../../database/sql.ts"
-import { foldText } from "../../search/fold-text.ts"
-import { rareTrigrams } from "../../search/rare-trigrams.ts"
-import { type SearchIndex, trigramsMax } from "../../search/search-index.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { foldText } from "./fold-text.ts"
+import { rareTrigrams } from "./rare-trigrams.ts"
+import { type SearchIndex, trigramsMax } from "./search-index.ts"
 
 /** A trigram of at least this rarity is probably in few texts. */
 const rarityMin = 45
@@ -9,7 +9,7 @@ const rarityMin = 45
 /**
  * Two GIN indexes with pg_trgm, a trusted extension, which the owner of a database may create.
  */
-export const postgresSearchIndex: SearchIndex = {
+export const pgTrgmIndex: SearchIndex = {
   fill: [],
   *replace({ valId, isPublic, name, body }) {
     const publicity = isPublic ? 1 : 0

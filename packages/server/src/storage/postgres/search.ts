@@ -1,9 +1,9 @@
 import { FairSlots } from "@hamlet/kit"
-import type { Candidates, Hit, Search } from "../../database/database.ts"
-import { type Statement, sql } from "../../database/sql.ts"
-import { type SearchLimits, searchTimedOut, tooManySearches } from "../../search/search-limits.ts"
-import { isTimedOut } from "../errors.ts"
-import type { PostgresReader } from "../reader.ts"
+import type { Candidates, Search } from "../database/database.ts"
+import { type SearchLimits, searchTimedOut, tooManySearches } from "../database/search-limits.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { isTimedOut } from "./errors.ts"
+import type { PostgresReader } from "./reader.ts"
 
 /**
  * Searches over connections of their own, whose statements have a short time limit: other reads
@@ -23,7 +23,7 @@ export class PostgresSearches {
 
   open(searcher: string): Search {
     let msLeft = this.#limits.searchMsMax
-    const find = async (candidates: Candidates) => {
+    const find = async <Hit>(candidates: Candidates) => {
       const startedMs = performance.now()
       try {
         return (await this.#reader.read(toStatement(candidates))) as readonly Hit[]
@@ -34,9 +34,9 @@ export class PostgresSearches {
       }
     }
     return {
-      find: async (candidates) => {
+      find: async <Hit>(candidates: Candidates) => {
         if (msLeft <= 0) throw searchTimedOut(this.#limits)
-        return await this.#slots.run(searcher, () => find(candidates))
+        return await this.#slots.run(searcher, () => find<Hit>(candidates))
       },
     }
   }
@@ -46,8 +46,9 @@ export class PostgresSearches {
   }
 }
 
-function toStatement({ select, hitsMax }: Candidates): Statement {
+function toStatement({ select, hitColumn, rankColumns, hitsMax }: Candidates): Statement {
+  const order = rankColumns.map((column) => raw(`${column} desc`))
   return sql`
-    select distinct * from (${select}) found where is_name is not null
-    order by like_count desc, created_at desc, id desc limit ${hitsMax}`
+    select distinct * from (${select}) found where ${raw(hitColumn)} is not null
+    order by ${join(order, ", ")} limit ${hitsMax}`
 }

@@ -1,9 +1,9 @@
 import { firstRow } from "../database/database.ts"
 import { raw, type Statements, sql } from "../database/sql.ts"
-import { foldText } from "../search/fold-text.ts"
-import { rareTrigrams } from "../search/rare-trigrams.ts"
-import { type SearchIndex, trigramsMax } from "../search/search-index.ts"
-import { findChangedPart } from "../search/trigram-diff.ts"
+import { foldText } from "./fold-text.ts"
+import { rareTrigrams } from "./rare-trigrams.ts"
+import { type SearchIndex, trigramsMax } from "./search-index.ts"
+import { findChangedPart } from "./trigram-diff.ts"
 
 /**
  * Two FTS5 tables over search_texts, without a copy of the text and without positions: with these
@@ -13,7 +13,7 @@ import { findChangedPart } from "../search/trigram-diff.ts"
  * its index. A val that is no longer public stays in the index (`is_public` is 1), and the search
  * leaves it out: its owner may change it back and forth, and each time would take a second.
  */
-export const sqliteSearchIndex: SearchIndex = {
+export const fts5Index: SearchIndex = {
   // The `rebuild` command of FTS5 would index the vals that are not public too.
   fill: ["name", "body"].map(
     (column) =>
