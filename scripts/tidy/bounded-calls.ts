@@ -30,7 +30,7 @@ const exempt: readonly (readonly [path: string, reason: string])[] = [
   ["packages/sandbox/src/worker-processes/serve-requests.ts", "a worker process"],
   ["packages/server/src/storage/backup/", "a thread, and the command that restores"],
   ["packages/server/src/storage/migrations/", "before serving"],
-  ["packages/server/src/storage/sqlite/run-writer-thread.ts", "a thread"],
+  ["packages/server/src/storage/sqlite/serve-writes.ts", "a thread"],
 ]
 /** Helpers of tests. */
 const testing = /\/testing\//

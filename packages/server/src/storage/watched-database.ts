@@ -61,7 +61,7 @@ export function watchDatabase(
         }
       },
       write(script, options) {
-        const timing = new Timing("write", options?.runs ? `runs: ${options.runs.kind}` : "")
+        const timing = new Timing("write", options?.byThread?.name ?? "")
         return observeWrite(
           db.write(() => timing.watch(script()), options),
           timing,

@@ -1,6 +1,6 @@
 import type { Dialect } from "./dialect.ts"
 import type { RecordOf } from "./records.ts"
-import { type Sql, type SqlValue, type Statement, type Statements, sql } from "./sql.ts"
+import { type Sql, type Statement, type Statements, sql } from "./sql.ts"
 
 /**
  * A transaction, written once for both databases: it yields statements and receives the rows of those
@@ -104,48 +104,28 @@ export interface DatabaseStats {
   readonly waiting: number
 }
 
-/**
- * The columns of a run, in order; behind them, whether it ends with this write, its depth and its
- * response. JSON can carry all of them to another thread.
- */
-export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
-
-/** A change of runs that needs no other data. JSON can carry it to another thread. */
-export type RunWrite =
-  | { readonly kind: "record"; readonly runs: readonly RunValues[] }
-  | { readonly kind: "purge_deleted"; readonly runsMax: number }
-  | {
-      readonly kind: "purge_older"
-      readonly table: string
-      readonly before: number
-      readonly runsMax: number
-    }
-  | {
-      readonly kind: "purge_beyond"
-      readonly valId: string
-      readonly keptMax: number
-      readonly runsMax: number
-    }
-  | {
-      readonly kind: "purge_from"
-      readonly accountId: string
-      readonly from: { readonly startedAt: number; readonly id: string }
-      readonly runsMax: number
-    }
+/** A script that a thread of its own can run as well. */
+export interface ThreadWrite {
+  /** For logs. */
+  readonly name: string
+  /** The module of the thread, which calls `serveWrites` with the script. */
+  readonly module: URL
+  /** What the script is called with, behind the dialect. JSON can carry it to the thread. */
+  readonly input: object
+  /** Whether it is large enough to start the thread, which then also runs those that are not. */
+  readonly isLarge: boolean
+}
 
 export interface WriteOptions {
   /**
    * For migrations: waits much longer for locks and results than a write of a request may.
    */
   readonly isPatient?: boolean
+  /** The script for a thread. A database may have a thread run it, where that is better. */
+  readonly byThread?: ThreadWrite | undefined
   /**
-   * What the script does, and nothing else. A database may do it by other means, such as a thread of
-   * its own.
-   */
-  readonly runs?: RunWrite | undefined
-  /**
-   * The val that it changes, by its id or its name. Writes of the same one run one after the other: they
-   * would have a connection each while they wait for its row.
+   * The record that it changes, by its id or its name. Writes of the same one run one after the other:
+   * they would have a connection each while they wait for its row.
    */
   readonly inTurnOf?: string | undefined
 }

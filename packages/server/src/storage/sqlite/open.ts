@@ -1,18 +1,18 @@
 import { EventEmitter } from "node:events"
-import { type Database, rows, verbs } from "../database/database.ts"
+import { type Database, rows, type ThreadWrite, verbs } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { searchDefaults } from "../database/search-limits.ts"
 import { type Sql, type Statement, sql } from "../database/sql.ts"
 import { createChangeCounter } from "./change-counter.ts"
-import { connect, type SqliteConnection } from "./connection.ts"
+import { connect, connectLimits, type SqliteConnection } from "./connection.ts"
 import { createFile, watchFile } from "./database-file.ts"
 import { sqliteDialect } from "./dialect.ts"
 import { fromSqliteError } from "./errors.ts"
-import { runWriterLimits, SqliteRunWriter } from "./run-writer.ts"
 import { SqliteSearches } from "./search.ts"
-import { SqliteWriter, writerLimits } from "./writer.ts"
+import { SqliteThreadWriter } from "./thread-writer.ts"
+import { type Delegate, SqliteWriter, writerLimits } from "./writer.ts"
 
-const defaults = { ...searchDefaults, ...writerLimits, ...runWriterLimits }
+const defaults = { ...connectLimits, ...searchDefaults, ...writerLimits }
 
 export type SqliteLimits = Readonly<typeof defaults>
 
@@ -20,8 +20,7 @@ const dataVersion = sql`pragma data_version`
 
 /**
  * One connection writes and another one reads: a read never sees uncommitted data and never waits
- * for a writer. A third connection, on a thread of its own, writes large batches of runs and deletes
- * old ones. `Bun.SQL` is not used for SQLite, because there an unrelated query joins a transaction
+ * for a writer. Large writes have further connections, on threads of their own. `Bun.SQL` is not used for SQLite, because there an unrelated query joins a transaction
  * that happens to be open.
  */
 export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): Database {
@@ -53,7 +52,15 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     onCommit: changes.expire,
     onNotice,
   })
-  const runWriter = new SqliteRunWriter(path, limits, onNotice)
+  /** By the module of their thread. */
+  const threadWriters = new Map<string, SqliteThreadWriter>()
+  function findDelegate({ module, input, isLarge }: ThreadWrite): Delegate | undefined {
+    const thread =
+      threadWriters.get(module.href) ??
+      new SqliteThreadWriter(module, { ...limits, path }, onNotice)
+    threadWriters.set(module.href, thread)
+    return thread.canWrite({ isLarge }) ? () => thread.write(input) : undefined
+  }
   const searches = new SqliteSearches(path, limits)
   const database: Database = {
     ...verbs,
@@ -62,13 +69,8 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     async read<Row>(...given: Sql) {
       return read(sql(...given)) as readonly Row[]
     },
-    write(script, { isPatient = false, runs } = {}) {
-      return writer.write(
-        script,
-        isPatient,
-        runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
-      )
-    },
+    write: (script, { isPatient = false, byThread } = {}) =>
+      writer.write(script, isPatient, byThread && findDelegate(byThread)),
     writeOne: (...given) => writer.write(() => rows(...given), false),
     runUrgent: (...given) => writer.write(() => rows(...given), false),
     changeCount() {
@@ -88,7 +90,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       const { waiting } = writer
       return {
         kind: sqliteDialect.name,
-        connections: runWriter.isReady ? 3 : 2,
+        connections: 2 + [...threadWriters.values()].filter(({ isReady }) => isReady).length,
         inUse: waiting > 0 ? 1 : 0,
         waiting,
       }
@@ -96,7 +98,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     stop() {
       stopped ??= writer
         .stop()
-        .then(() => Promise.all([runWriter.stop(), searches.stop()]))
+        .then(() => Promise.all([searches, ...threadWriters.values()].map((part) => part.stop())))
         .then(() => close(reading, writing))
       return stopped
     },
