@@ -12,9 +12,9 @@ import type { DatabaseHome } from "../storage/backup/owner-databases/owner-datab
 import type { Database } from "../storage/database/database.ts"
 import { findCompleteSince, migrate } from "../storage/database/migrate.ts"
 import { guardSchema, NewerSchema } from "../storage/database/schema-guard.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/lost-database.ts"
 import { migrations } from "../storage/migrations/index.ts"
 import { describePostgres } from "../storage/postgres/postgres-url.ts"
-import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { watchDatabase } from "../storage/watched-database.ts"
 import { openTraces } from "./traces.ts"
 

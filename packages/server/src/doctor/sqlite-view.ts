@@ -11,7 +11,7 @@ import {
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type Sql, type SqlValue, sql } from "../storage/database/sql.ts"
-import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/lost-database.ts"
 import { sqliteDialect } from "../storage/sqlite/dialect.ts"
 import { readRecords } from "../storage/sqlite/result.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"

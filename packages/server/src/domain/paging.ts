@@ -9,8 +9,6 @@ export interface PageRequest {
   readonly limit: number
   readonly offset: number
   readonly cursor?: Cursor | undefined
-  /** The texts that a list of vals leaves out; it has only the beginning of each. */
-  readonly omit?: readonly OmittedText[] | undefined
   /** Without it, a page may have texts of any size. */
   readonly room?: PageRoom | undefined
 }
@@ -22,9 +20,6 @@ export interface PageRoom {
   /** Waits until there is memory for a page. */
   take(): Promise<void>
 }
-
-/** A text of a val that a list can leave out. */
-export type OmittedText = "code" | "readme"
 
 /** A part of a list, and whether there is more after it. */
 export interface Page<Item> {

@@ -6,11 +6,11 @@ import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { firstId, idOrder, readPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
 import { userColumns } from "./users.ts"
+import { writeOnce } from "./write-once.ts"
 
 interface StateRow {
   readonly id: string

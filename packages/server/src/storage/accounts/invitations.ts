@@ -13,10 +13,10 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { idOrder, readPage } from "../database/pagination.ts"
 import { type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { markChange } from "./accounts.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { addUser } from "./users.ts"
+import { writeOnce } from "./write-once.ts"
 
 /** Invitations in the database. */
 export function createInvitationStore(db: Database): InvitationStore {

@@ -10,7 +10,7 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { beyond, newestFirst, readPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "./write-once.ts"
 
 /** Sessions and sign-in links in the table of tokens. */
 export function createSessionStore(db: Database): SessionStore {

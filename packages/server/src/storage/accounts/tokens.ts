@@ -7,7 +7,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { newestFirst, readPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "./write-once.ts"
 
 type HolderRow = Omit<FoundToken, "scopes"> & { readonly scopes: readonly Scope[] }
 

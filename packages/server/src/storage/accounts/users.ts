@@ -4,9 +4,9 @@ import type { ProfileChange, User, UserStore } from "../../domain/accounts/users
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { insertToken } from "./tokens.ts"
+import { writeOnce } from "./write-once.ts"
 
 /** The columns of a user. */
 export const userColumns = raw(

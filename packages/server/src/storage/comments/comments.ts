@@ -6,6 +6,7 @@ import type {
   Relationship,
 } from "../../domain/comments/comments.ts"
 import type { PageRequest, Period } from "../../domain/paging.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import {
@@ -20,7 +21,6 @@ import {
   within,
 } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
 import { isVisible, lockAccess } from "../vals/val-rows.ts"
 

@@ -65,7 +65,7 @@ describeEachDatabase("migrate", (open) => {
     await migrate(db, [first, second])
 
     await expect(
-      migrate(db, [migration(3, "create table three (a integer)")]),
+      migrate(db, [{ ...migration(3, "create table three (a integer)"), release: "0.2.0" }]),
     ).rejects.toMatchObject({
       code: "database_unavailable",
       message:

@@ -6,9 +6,6 @@ import type { Dialect } from "./dialect.ts"
 import { LockTimeout, unavailable } from "./errors.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 
-/** The release whose start brings a database with any older schema to that of the base. */
-export const releaseBefore = "0.2.0"
-
 /**
  * One step of the schema. Once it has landed it never changes: a later migration fixes it. It
  * therefore gets nothing of the dialect but its frozen part.
@@ -16,6 +13,8 @@ export const releaseBefore = "0.2.0"
 export interface Migration {
   readonly version: number
   readonly name: string
+  /** For the base: the release that has this schema. Its start brings older data to it. */
+  readonly release?: string
   /**
    * The oldest schema whose release keeps working on this one: it reads, writes and runs vals as
    * before. Its nodes go on beside newer ones, and can be started again. Without it, nodes that do
@@ -62,14 +61,17 @@ export async function migrate(
   }
 }
 
-/** Why data with a schema before the base cannot be used; undefined for other data. */
+/**
+ * Why data with a schema before the base cannot be used, and the release to start on it first;
+ * undefined for other data.
+ */
 export function findTooOld(
   schemaVersion: number,
   [base]: readonly Migration[],
-): string | undefined {
-  return base === undefined || schemaVersion >= base.version
-    ? undefined
-    : `its schema is ${schemaVersion}, and this version of Hamlet needs ${base.version} or newer`
+): { readonly problem: string; readonly release: string } | undefined {
+  if (base === undefined || schemaVersion >= base.version) return undefined
+  const problem = `its schema is ${schemaVersion}, and this version of Hamlet needs ${base.version} or newer`
+  return { problem, release: base.release ?? `with schema ${base.version}` }
 }
 
 /** How long nodes of the previous release may keep writing after a migration. */
@@ -182,7 +184,9 @@ function* readVersion(migrations: readonly Migration[]): Script<number> {
   if (newest === undefined) return 0
   const tooOld = findTooOld(newest.version, migrations)
   if (tooOld !== undefined)
-    throw unavailable(`${tooOld}; start Hamlet ${releaseBefore} on it once, then this version`)
+    throw unavailable(
+      `${tooOld.problem}; start Hamlet ${tooOld.release} on it once, then this version`,
+    )
   const newestKnown = migrations.at(-1)?.version ?? 0
   const newer = yield* firstRow<{ version: number; name: string }>(selectIncompatible(newestKnown))
   if (newer)

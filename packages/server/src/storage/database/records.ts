@@ -31,7 +31,7 @@ export type Row = readonly unknown[]
  * `val__owner_id` is the field `ownerId` of the group `val`. A group with a null is null: an outer
  * join has found nothing; only `val___owner_id` may be null in its group. The column `logs_json` is
  * the field `logs`, parsed; `scopes_words` is a list and `hash_hex` a text of the bytes; columns like
- * `is_gone` and `has_files` are booleans. We wrote the rows, so
+ * `is_gone`, `has_files` and `truncated_flag` are booleans. We wrote the rows, so
  * their values have the types that the code says. A row is the list of its values: an object with the
  * names of the columns would be made only to be copied.
  */
@@ -67,7 +67,7 @@ const known = new Map<string, Field>()
 export function toField(column: string): Field {
   const earlier = known.get(column)
   if (earlier) return earlier
-  const names = column.replace(/_(?:json|words|hex)$/, "").split(/___?/)
+  const names = column.replace(/_(?:json|words|hex|flag)$/, "").split(/___?/)
   const decode = findDecode(column, names.at(-1) ?? "")
   const field = { path: names.map(toFieldName), canBeNull: column.includes("___"), decode }
   known.set(column, field)
@@ -78,7 +78,8 @@ function findDecode(column: string, name: string): Field["decode"] {
   if (column.endsWith("_json")) return parseText
   if (column.endsWith("_words")) return toWords
   if (column.endsWith("_hex")) return toHex
-  return /^(?:is|has)_|^(?:logs_truncated|follows_current)$/.test(name) ? toBoolean : undefined
+  if (column.endsWith("_flag")) return toBoolean
+  return /^(?:is|has)_/.test(name) ? toBoolean : undefined
 }
 
 const parseText = (found: unknown): unknown => parseOwnJson(found as string)

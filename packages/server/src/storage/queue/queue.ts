@@ -1,4 +1,5 @@
 import type { QueueDepth, QueueStore } from "../../domain/queue/queue-store.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import {
   claimsTable,
   listClaims,
@@ -7,7 +8,6 @@ import {
   selectClaims,
 } from "../claims/node-claims.ts"
 import type { Database } from "../database/database.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { claimRuns, releaseRuns } from "./claim-runs.ts"
 import { enqueueRuns } from "./enqueue-runs.ts"
 import { takeOverRuns } from "./take-over-runs.ts"

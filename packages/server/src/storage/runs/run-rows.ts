@@ -52,7 +52,7 @@ export const isOfNoVal = raw("r.val_id = r.owner_id")
  * partition of the responses only.
  */
 export const toDetailColumns = (id: string) =>
-  sql`r.args as args_json, r.return_value as return_value_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated, r.log_gap as log_gap_json,
+  sql`r.args as args_json, r.return_value as return_value_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated as logs_truncated_flag, r.log_gap as log_gap_json,
     r.egress as egress_json, (select p.response from run_responses p where p.run_id = ${id}) as response_json`
 
 /** The run as lists show it. */

@@ -14,6 +14,7 @@ import type { Migration } from "../database/migrate.ts"
 export const base: Migration = {
   version: 40,
   name: "base",
+  release: "0.2.0",
   statements: (ddl) => [
     ...["accounts", "vals", "runs", "messages"].flatMap((name) => readTables(name, ddl)),
     ...ddl.choose({ sqlite: searchTables, postgres: searchIndexes }),

@@ -1,7 +1,7 @@
 import type { CursorKeys } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
-import type { Page, PageRequest } from "../../domain/paging.ts"
-import type { FoundVal, Val } from "../../domain/vals/vals.ts"
+import type { Page } from "../../domain/paging.ts"
+import type { FoundVal, Val, ValPageRequest } from "../../domain/vals/vals.ts"
 import type { Candidates, Database } from "../database/database.ts"
 import { findCursor } from "../database/pagination.ts"
 import { join, raw, sql } from "../database/sql.ts"
@@ -56,7 +56,7 @@ export async function searchRanked(
   db: Database,
   viewerId: string | undefined,
   query: string,
-  page: PageRequest,
+  page: ValPageRequest,
   searcher = viewerId ?? "",
 ): Promise<Page<FoundVal>> {
   const pattern = toPattern(query)

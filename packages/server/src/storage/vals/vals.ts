@@ -1,6 +1,5 @@
 import { toValNameKey } from "@hamlet/contract"
 import { findCallDepth } from "../../domain/call-depth.ts"
-import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
   EmptyVal,
@@ -9,9 +8,11 @@ import type {
   Val,
   ValChange,
   ValFilter,
+  ValPageRequest,
   ValState,
   ValStore,
 } from "../../domain/vals/vals.ts"
+import { writeLinksOnce } from "../accounts/write-once.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect, TableColumns } from "../database/dialect.ts"
@@ -25,7 +26,6 @@ import {
   toPage,
 } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { writeLinksOnce } from "../database/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { countOutgoing } from "../references/links.ts"
@@ -168,7 +168,7 @@ function weigh(val: Val): number {
 export function selectVals(
   viewerId: string | undefined,
   filter: ValFilter,
-  page: PageRequest,
+  page: ValPageRequest,
 ): Statement {
   const parts = partsOf(viewerId, filter)
   if (parts.length === 0) return sql`select 1 where 1 = 0`

@@ -8,12 +8,12 @@ import type {
   RecordedAttempt,
   WebhookRun,
 } from "../../domain/webhooks/deliveries.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import type { RowClaims } from "../claims/row-claims.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { newestFirst, readPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { countRoom } from "../events/emit-events.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
 import { toJson } from "../runs/run-rows.ts"

@@ -11,12 +11,12 @@ import type {
   NewMail,
   StoredMail,
 } from "../../../domain/mail/inbound/receive-mail.ts"
+import { writeOnce } from "../../accounts/write-once.ts"
 import { inBatches, list } from "../../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
 import type { Dialect } from "../../database/dialect.ts"
 import { firstId } from "../../database/pagination.ts"
 import { raw, type Statement, type Statements, sql } from "../../database/sql.ts"
-import { writeOnce } from "../../database/write-once.ts"
 import { enqueueRuns } from "../../queue/enqueue-runs.ts"
 import { valFileTables, withCode } from "../../vals/val-rows.ts"
 

@@ -1,5 +1,5 @@
-import { type Database, firstRow } from "./database.ts"
-import { sql } from "./sql.ts"
+import { type Database, firstRow } from "./database/database.ts"
+import { sql } from "./database/sql.ts"
 
 /** Small facts about this installation, in the database. */
 export type SettingStore = ReturnType<typeof createSettingStore>

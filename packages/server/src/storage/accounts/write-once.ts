@@ -1,8 +1,8 @@
 import { findOnce, type Once } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { isHeld } from "../accounts/idempotency.ts"
+import { type Database, firstRow, type Script, type WriteOptions } from "../database/database.ts"
 import { writeLinks } from "../references/row-locks.ts"
-import { type Database, firstRow, type Script, type WriteOptions } from "./database.ts"
+import { isHeld } from "./idempotency.ts"
 
 /**
  * Runs the script, or returns its earlier result when the same request ran it before. The result
