@@ -1,3 +1,4 @@
+import type { Database } from "@hamlet/database"
 import { DatabasePool, type OwnerDatabases, type SentSqlRequest } from "@hamlet/owner-databases"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
@@ -11,7 +12,6 @@ import type { StorageHome } from "../domain/storage-home.ts"
 import { createChatService } from "../runtime/openai/chat-service.ts"
 import { createStorageHomes } from "../storage/accounts/storage-homes.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
-import type { Database } from "../storage/database/database.ts"
 import { createSettingStore } from "../storage/settings.ts"
 import type { Limits } from "./accounts.ts"
 import { chooseDatabaseHome, type Foundation, sqlitePath } from "./foundation.ts"

@@ -1,5 +1,4 @@
-import { type Database, firstRow } from "./database/database.ts"
-import { sql } from "./database/sql.ts"
+import { type Database, firstRow, sql } from "@hamlet/database"
 
 /** Small facts about this installation, in the database. */
 export type SettingStore = ReturnType<typeof createSettingStore>

@@ -1,5 +1,4 @@
-import type { Database } from "../../src/storage/database/database.ts"
-import { raw } from "../../src/storage/database/sql.ts"
+import { type Database, raw } from "@hamlet/database"
 import { findPartitionTables } from "../../src/storage/runs/partition-tables.ts"
 import { foldText } from "../../src/storage/search/fold-text.ts"
 

@@ -1,6 +1,6 @@
+import type { Page } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
 import type { Clock } from "../clock.ts"
-import type { Page } from "../paging.ts"
 import { canSee, type ValAccess, valNotFound } from "../vals/val-access.ts"
 import type { Val, ValPageRequest, Vals } from "../vals/vals.ts"
 

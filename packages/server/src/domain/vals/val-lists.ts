@@ -1,8 +1,8 @@
 import { limits, type myValsQuery } from "@hamlet/contract"
+import type { Page } from "@hamlet/database/page"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { Users } from "../accounts/users.ts"
-import type { Page } from "../paging.ts"
 import type {
   FoundVal,
   Val,

@@ -1,5 +1,5 @@
+import type { Page } from "@hamlet/database/page"
 import type { Caller } from "../../domain/access.ts"
-import type { Page } from "../../domain/paging.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
 import type { Val, ValPageRequest } from "../../domain/vals/vals.ts"
 import { withEtag } from "../request/preconditions.ts"

@@ -1,6 +1,6 @@
+import { type Database, firstRow, type Script, type WriteOptions } from "@hamlet/database"
 import { findOnce, type Once } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import { type Database, firstRow, type Script, type WriteOptions } from "../database/database.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { isHeld } from "./idempotency.ts"
 

@@ -1,6 +1,16 @@
 import { limits } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
 import {
+  type Database,
+  type Dialect,
+  firstRow,
+  raw,
+  rows,
+  type Script,
+  type Statements,
+  sql,
+} from "@hamlet/database"
+import {
   type Branch,
   type BranchOfVal,
   type BranchStore,
@@ -13,9 +23,6 @@ import { createTree } from "../../domain/files/tree.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { writeOnce } from "../accounts/write-once.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statements, sql } from "../database/sql.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { copySchedules, type ScheduleCopy } from "../schedules/file-schedules.ts"
 import { isJoinedId } from "../vals/val-rows.ts"

@@ -1,7 +1,12 @@
-import { type Database, firstRow } from "../database/database.ts"
-import { unavailable } from "../database/errors.ts"
-import type { Migration } from "../database/migrate.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import {
+  type Database,
+  firstRow,
+  type Migration,
+  raw,
+  type Statement,
+  sql,
+  unavailable,
+} from "@hamlet/database"
 
 /**
  * How far beyond the day of the newest run the table of today reaches, as a partition. Until the

@@ -1,3 +1,13 @@
+import {
+  type Database,
+  type Dialect,
+  join,
+  raw,
+  rows,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { Fenced } from "../../domain/claims.ts"
 import type {
   ClaimedBatch,
@@ -13,9 +23,6 @@ import {
   saveClaims,
 } from "../claims/node-claims.ts"
 import { type Line, readTurns, type Turns } from "../claims/turns.ts"
-import { type Database, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
 
 /** Runs wait while they have a `due_at`, also claimed ones: those are left out later. */

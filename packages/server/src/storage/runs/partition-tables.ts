@@ -1,6 +1,4 @@
-import { firstRow } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statement, type Statements } from "../database/sql.ts"
+import { type Dialect, firstRow, raw, type Statement, type Statements } from "@hamlet/database"
 
 const limits = {
   /** How long statements of others may wait behind us, while we wait for the ones before us. */

@@ -1,10 +1,18 @@
+import {
+  type Dialect,
+  inBatches,
+  list,
+  rows,
+  type Script,
+  type SqlValue,
+  type Statement,
+  type Statements,
+  sql,
+  type TableColumns,
+} from "@hamlet/database"
 import { parseOwnJson } from "@hamlet/kit"
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import type { RunError, RunRecord, RunSource, RunStatus } from "../../domain/runs/runs.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { rows, type Script } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
 import { purgeBeyond, purgeDeleted, purgeFrom, purgeOlder } from "./purge-runs.ts"
 import { toJson } from "./run-rows.ts"

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Cursor } from "@hamlet/contract"
+import { type Database, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import {
   describeEachDatabase,
@@ -9,8 +10,6 @@ import {
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import { AppError } from "../../domain/app-error.ts"
 import type { RunRecord, RunStore } from "../../domain/runs/runs.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { findPartitionTables } from "./partition-tables.ts"
 import { firstIdOf } from "./run-partitions.ts"
 import { createRunStore } from "./runs.ts"

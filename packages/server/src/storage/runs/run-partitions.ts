@@ -1,5 +1,4 @@
-import type { Database } from "../database/database.ts"
-import type { Statement } from "../database/sql.ts"
+import type { Database, Statement } from "@hamlet/database"
 import { findPartitionTables } from "./partition-tables.ts"
 
 const dayMs = 86_400_000

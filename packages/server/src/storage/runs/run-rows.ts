@@ -1,8 +1,7 @@
+import { listedTextBytesMax, raw, type Statement, sql } from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { RunEmail } from "../../domain/mail/inbound/mail.ts"
 import { evalName, type Run, type RunDetail, type RunInput } from "../../domain/runs/runs.ts"
-import { listedTextBytesMax } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
 
 /** A run joined with its val and the val's owner. */
 export type RunRow = Omit<Run, "mail"> & { readonly mail: RunEmail | null }

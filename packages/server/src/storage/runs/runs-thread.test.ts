@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeSqlite } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import type { RunRecord, RunStore } from "../../domain/runs/runs.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { createRunStore } from "./runs.ts"
 
 const user = Bun.randomUUIDv7()

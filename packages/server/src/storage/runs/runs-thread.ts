@@ -1,4 +1,4 @@
-import { serveWrites } from "../sqlite/serve-writes.ts"
+import { serveWrites } from "@hamlet/database/sqlite"
 import { writeRuns } from "./record-runs.ts"
 
 // Runs are written and deleted on a thread of their own: there are thousands per second, and while

@@ -1,9 +1,16 @@
 import { readmePath } from "@hamlet/contract/entry-file"
+import {
+  type Dialect,
+  inBatches,
+  join,
+  type LastStep,
+  list,
+  rows,
+  type Statements,
+  sql,
+  type TableColumns,
+} from "@hamlet/database"
 import { isCode, type TreeFile } from "../../domain/files/tree.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type LastStep, rows } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { join, type Statements, sql } from "../database/sql.ts"
 import { isState } from "../files/branch-rows.ts"
 import { findSearchIndex } from "./find-search-index.ts"
 import { foldText } from "./fold-text.ts"

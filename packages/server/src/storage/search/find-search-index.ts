@@ -1,4 +1,4 @@
-import type { Dialect } from "../database/dialect.ts"
+import type { Dialect } from "@hamlet/database"
 import { fts5Index } from "./fts5-index.ts"
 import { pgTrgmIndex } from "./pg-trgm-index.ts"
 import type { SearchIndex } from "./search-index.ts"

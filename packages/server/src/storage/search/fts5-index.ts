@@ -1,5 +1,4 @@
-import { firstRow } from "../database/database.ts"
-import { raw, type Statements, sql } from "../database/sql.ts"
+import { firstRow, raw, type Statements, sql } from "@hamlet/database"
 import { foldText } from "./fold-text.ts"
 import { rareTrigrams } from "./rare-trigrams.ts"
 import { type SearchIndex, trigramsMax } from "./search-index.ts"

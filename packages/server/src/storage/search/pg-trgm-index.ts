@@ -1,4 +1,4 @@
-import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { join, raw, type Statement, sql } from "@hamlet/database"
 import { foldText } from "./fold-text.ts"
 import { rareTrigrams } from "./rare-trigrams.ts"
 import { type SearchIndex, trigramsMax } from "./search-index.ts"

@@ -1,6 +1,4 @@
-import { list } from "../database/batch-sizes.ts"
-import type { Candidates } from "../database/database.ts"
-import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { type Candidates, join, list, nothing, raw, type Statement, sql } from "@hamlet/database"
 import { contains, type SearchIndex } from "./search-index.ts"
 
 /** A query, folded, for each way to look for it. */

@@ -1,10 +1,18 @@
 import { type CursorKeys, toValNameKey } from "@hamlet/contract"
+import {
+  afterCursor,
+  type Database,
+  findCursor,
+  type KeyKind,
+  limitTo,
+  nothing,
+  raw,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { replaceEach } from "@hamlet/kit"
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/val-lists.ts"
 import type { Val, ValPageRequest } from "../../domain/vals/vals.ts"
-import type { Database } from "../database/database.ts"
-import { afterCursor, findCursor, type KeyKind, limitTo } from "../database/pagination.ts"
-import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, updatedAt, withCurrentVersion } from "./val-rows.ts"

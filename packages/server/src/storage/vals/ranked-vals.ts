@@ -1,9 +1,7 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { Page } from "../../domain/paging.ts"
+import { afterCursor, type Database, limitTo, raw, type Statement, sql } from "@hamlet/database"
+import type { Page } from "@hamlet/database/page"
 import type { Val, ValPageRequest, ValRanking } from "../../domain/vals/vals.ts"
-import type { Database } from "../database/database.ts"
-import { afterCursor, limitTo } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, withCurrentVersion } from "./val-rows.ts"
 

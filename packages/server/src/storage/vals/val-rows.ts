@@ -1,12 +1,17 @@
+import {
+  type Dialect,
+  firstRow,
+  listedTextBytesMax,
+  raw,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
 import type { Privacy, ValAccess } from "../../domain/vals/val-access.ts"
 import type { OmittedText, ValPageRequest } from "../../domain/vals/vals.ts"
-import { firstRow } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { listedTextBytesMax } from "../database/pagination.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
 export const updatedAt = raw(

@@ -1,4 +1,23 @@
 import { toValNameKey } from "@hamlet/contract"
+import {
+  afterCursor,
+  asIs,
+  createBatchLookup,
+  createExactCache,
+  type Database,
+  type Dialect,
+  firstRow,
+  join,
+  limitPart,
+  limitTo,
+  newestFirst,
+  raw,
+  type Script,
+  type Statement,
+  sql,
+  type TableColumns,
+  toPage,
+} from "@hamlet/database"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type {
   AssertVal,
@@ -13,19 +32,6 @@ import type {
   ValStore,
 } from "../../domain/vals/vals.ts"
 import { writeLinksOnce } from "../accounts/write-once.ts"
-import { createBatchLookup } from "../database/batch-lookups.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { createExactCache } from "../database/exact-cache.ts"
-import {
-  afterCursor,
-  asIs,
-  limitPart,
-  limitTo,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { emitDeleted } from "../events/val-events.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { countOutgoing } from "../references/links.ts"
