@@ -24,9 +24,6 @@ export interface LastStep {
   takeOver?(earlier: LastStep): void
 }
 
-/** The last steps of a transaction, by their keys. */
-export type LastSteps = Map<string, LastStep>
-
 /** One step of a script: `const found = yield* rows<ValRow>`select …``. */
 export function* rows<Row extends RecordOf<Row>>(...given: Sql): Statements<readonly Row[]> {
   return (yield { ...sql(...given), isRead: true }) as readonly Row[]
@@ -60,39 +57,6 @@ export const verbs = {
       return (yield* firstRow(...given)) !== undefined
     })
   },
-}
-
-/** Runs a script on a synchronous database. Its last steps are collected, not run. */
-export function runScript<T>(
-  script: () => Script<T>,
-  run: (statement: Statement) => readonly unknown[],
-  lastSteps: LastSteps,
-): T {
-  const steps = script()
-  let step = steps.next()
-  while (!step.done) {
-    const { value } = step
-    if ("key" in value) {
-      deferLast(lastSteps, value)
-      step = steps.next()
-    } else {
-      const found = run(value)
-      step = steps.next(value.isRead ? found : undefined)
-    }
-  }
-  return step.value
-}
-
-/** Collects a last step. */
-export function deferLast(lastSteps: LastSteps, step: LastStep): void {
-  const earlier = lastSteps.get(step.key)
-  if (earlier) step.takeOver?.(earlier)
-  lastSteps.set(step.key, step)
-}
-
-/** The statements of the last steps. */
-export function* allLast(lastSteps: LastSteps): Statements<void> {
-  for (const key of [...lastSteps.keys()].sort()) yield* lastSteps.get(key)?.run() ?? []
 }
 
 /** For the metrics. */

@@ -1,7 +1,8 @@
 import type { Refused, Watchdog, Watched } from "@hamlet/kit"
 import type { ReservedSQL } from "bun"
-import { allLast, deferLast, type LastSteps, type Script } from "../database.ts"
+import type { Script } from "../database.ts"
 import { assertStorable, unavailable } from "../errors.ts"
+import { runScripts } from "../run-scripts.ts"
 import { raw, type SqlValue, type Statement } from "../sql.ts"
 import { fromPostgresError, isClosedByServer, isConflict, isConnectionLost } from "./errors.ts"
 import { type PostgresResult, toPostgresRecords } from "./result.ts"
@@ -41,9 +42,14 @@ export async function transact<T>(
 ): Promise<T> {
   const pipeline = new Pipeline(connection, options)
   const notices = new Set<string>()
+  const { runScript, runLast } = runScripts(
+    (statement) => (statement.isRead ? pipeline.read(statement) : pipeline.send(statement)),
+    notices,
+  )
   try {
     for (const statement of [raw("begin"), ...options.opening]) await pipeline.send(statement)
-    const value = await run(pipeline, script, notices)
+    const value = await runScript(script())
+    await runLast()
     await pipeline.commit()
     for (const channel of notices) options.onNotice(channel)
     return value
@@ -68,37 +74,6 @@ export async function sendAlone(
   } finally {
     await connection.release()
   }
-}
-
-async function run<T>(
-  pipeline: Pipeline,
-  script: () => Script<T>,
-  notices: Set<string>,
-): Promise<T> {
-  const lastSteps: LastSteps = new Map()
-  const value = await drive(pipeline, script(), lastSteps, notices)
-  await drive(pipeline, allLast(lastSteps), lastSteps, notices)
-  return value
-}
-
-async function drive<T>(
-  pipeline: Pipeline,
-  steps: Script<T>,
-  lastSteps: LastSteps,
-  notices: Set<string>,
-): Promise<T> {
-  let step = steps.next()
-  while (!step.done) {
-    const { value } = step
-    if ("key" in value) {
-      deferLast(lastSteps, value)
-      step = steps.next()
-    } else {
-      if (value.notice !== undefined) notices.add(value.notice)
-      step = steps.next(value.isRead ? await pipeline.read(value) : await pipeline.send(value))
-    }
-  }
-  return step.value
 }
 
 /**

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { lowerPriority } from "@hamlet/kit"
-import { runScript, type Script } from "../database.ts"
+import type { Script } from "../database.ts"
 import type { Dialect } from "../dialect.ts"
-import type { Statement } from "../sql.ts"
+import { runScripts } from "../run-scripts.ts"
 import { connect } from "./connection.ts"
 import { sqliteDialect } from "./dialect.ts"
 import type { ThreadReply, ThreadWriterOptions } from "./thread-writer.ts"
@@ -18,22 +18,20 @@ export function serveWrites<Input>(script: (dialect: Dialect, input: Input) => S
   // server, and needs less than that to keep up.
   lowerPriority()
   const send = (reply: ThreadReply) => parentPort?.postMessage(reply)
-  parentPort?.on("message", (message: string) => {
-    if (message !== "") return send(write(JSON.parse(message) as Input))
+  parentPort?.on("message", async (message: string) => {
+    if (message !== "") return send(await write(JSON.parse(message) as Input))
     connection.stop()
     send("closed")
   })
   send("ready")
 
-  function write(input: Input): ThreadReply {
+  async function write(input: Input): Promise<ThreadReply> {
     const notices = new Set<string>()
-    const run = (statement: Statement) => {
-      if (statement.notice !== undefined) notices.add(statement.notice)
-      return connection.run(statement)
-    }
+    const { runScript, runLast } = runScripts((statement) => connection.run(statement), notices)
     try {
       connection.command("begin immediate")
-      const value = runScript(() => script(sqliteDialect, input), run, new Map())
+      const value = await runScript(script(sqliteDialect, input))
+      await runLast()
       connection.command("commit")
       return { value, notices: [...notices] }
     } catch {

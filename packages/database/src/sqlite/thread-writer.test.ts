@@ -23,7 +23,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
   path = join(folder, "hamlet.db")
   db = openSqlite(path)
-  await db.run`create table notes (text text not null check (text <> 'bad')) strict`
+  await db.run`create table notes (text text not null check (text <> 'bad'), is_told integer) strict`
   notices = []
   writer = toWriter(path)
 })
@@ -65,8 +65,8 @@ describe("SqliteThreadWriter", () => {
     const texts = ['no\ud800"\\', "http://x/\u2028", "ä"]
     await isReady()
     expect(await writer.write({ texts })).toMatchObject({ value: 3 })
-    expect(await db.read`select text from notes`).toEqual(
-      texts.map((text) => ({ text: text.toWellFormed() })),
+    expect(await db.read`select text, is_told from notes`).toEqual(
+      texts.map((text) => ({ text: text.toWellFormed(), isTold: true })),
     )
     expect(notices).toEqual(["notes_3"])
   })

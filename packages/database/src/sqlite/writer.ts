@@ -1,13 +1,7 @@
-import {
-  createTimeSlice,
-  currentWork,
-  detachWork,
-  FairQueue,
-  type TimeSlice,
-  type Waiter,
-} from "@hamlet/kit"
-import { allLast, deferLast, type LastSteps, type Script } from "../database.ts"
+import { createTimeSlice, currentWork, detachWork, FairQueue, type Waiter } from "@hamlet/kit"
+import type { Script } from "../database.ts"
 import { tooManyWaiting, unavailable } from "../errors.ts"
+import { runScripts } from "../run-scripts.ts"
 import type { Statement } from "../sql.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError, isBusy, isConstraint } from "./errors.ts"
@@ -248,12 +242,11 @@ export class SqliteWriter {
 
   /**
    * Runs the scripts without savepoints: FTS5 flushes its index at each savepoint, which costs more
-   * than the rest of a small write. Undefined when one of several has failed: all are rolled back then, and a
-   * new transaction has begun.
+   * than the rest of a small write. Undefined when one of several has failed: all are rolled back then,
+   * and a new transaction has begun.
    */
   async #runTogether(group: Job[]): Promise<readonly (() => void)[] | undefined> {
-    const lastSteps: LastSteps = new Map()
-    const pace = this.#createPace()
+    const { runScript, runLast } = this.#runScripts()
     const mayTakeMore = this.#alone === 0
     this.#alone = Math.max(0, this.#alone - 1)
     const sinceMs = performance.now()
@@ -261,13 +254,13 @@ export class SqliteWriter {
     try {
       for (let job = group[0]; job; ) {
         const { about, resolve } = job
-        const value = await this.#runScript(about.script, lastSteps, pace)
+        const value = await runScript(about.script())
         if (!this.#connection.isInTransaction) throw new TransactionLost(undefined)
         settlements.push(() => resolve(value))
         job = mayTakeMore ? this.#takeMore(group, sinceMs) : undefined
         if (job) group.push(job)
       }
-      await this.#runLast(lastSteps, pace)
+      await runLast()
       return settlements
     } catch (error) {
       this.#rollBack()
@@ -279,19 +272,18 @@ export class SqliteWriter {
   }
 
   async #runEach(group: readonly Job[]): Promise<readonly (() => void)[]> {
-    const pace = this.#createPace()
     const settlements: (() => void)[] = []
-    for (const job of group) settlements.push(await this.#run(job, pace))
+    for (const job of group) settlements.push(await this.#run(job))
     return settlements
   }
 
   /** Runs the script in a savepoint and returns what to do with its promise after the commit. */
-  async #run(job: Job, pace: TimeSlice): Promise<() => void> {
-    const lastSteps: LastSteps = new Map()
+  async #run(job: Job): Promise<() => void> {
+    const { runScript, runLast } = this.#runScripts()
     this.#connection.command("savepoint script")
     try {
-      const value = await this.#runScript(job.about.script, lastSteps, pace)
-      await this.#runLast(lastSteps, pace)
+      const value = await runScript(job.about.script())
+      await runLast()
       this.#connection.command("release script")
       return () => job.resolve(value)
     } catch (error) {
@@ -305,37 +297,15 @@ export class SqliteWriter {
   }
 
   /** Pauses only after a while: a short transaction does not wait for other work on this thread. */
-  #createPace(): TimeSlice {
+  #runScripts() {
     const pace = createTimeSlice({ isFirst: true })
     const sinceMs = performance.now()
-    return () => (performance.now() - sinceMs < this.#limits.groupMsMax ? undefined : pace())
-  }
-
-  async #runScript<T>(script: () => Script<T>, lastSteps: LastSteps, pace: TimeSlice): Promise<T> {
-    const steps = script()
-    let step = steps.next()
-    while (!step.done) {
-      const { value } = step
-      if ("key" in value) {
-        deferLast(lastSteps, value)
-        step = steps.next()
-      } else {
-        const found = this.#runStatement(value)
-        const pause = pace()
-        if (pause !== undefined) await pause
-        step = steps.next(value.isRead ? found : undefined)
-      }
+    const run = (statement: Statement) => {
+      const found = this.#connection.run(statement)
+      const pause = performance.now() - sinceMs < this.#limits.groupMsMax ? undefined : pace()
+      return pause === undefined ? found : pause.then(() => found)
     }
-    return step.value
-  }
-
-  #runStatement(statement: Statement): readonly unknown[] {
-    if (statement.notice !== undefined) this.#notices.add(statement.notice)
-    return this.#connection.run(statement)
-  }
-
-  async #runLast(lastSteps: LastSteps, pace: TimeSlice): Promise<void> {
-    if (lastSteps.size > 0) await this.#runScript(() => allLast(lastSteps), lastSteps, pace)
+    return runScripts(run, this.#notices)
   }
 
   // With a transaction each, only the script at fault fails. A constraint that is checked at the

@@ -7,10 +7,15 @@ export interface NotesWrite {
   readonly texts: readonly string[]
 }
 
-/** Adds notes, tells of each that it has done so, and returns how many there are. */
+/** Adds notes, tells of them at the end of the transaction, and returns how many there are. */
 export function* writeNotes({ texts }: NotesWrite): Script<number | undefined> {
-  for (const text of texts)
-    yield withNotice(sql`insert into notes (text) values (${text})`, `notes_${texts.length}`)
+  for (const text of texts) yield sql`insert into notes (text) values (${text})`
+  yield {
+    key: "tell",
+    *run() {
+      yield withNotice(sql`update notes set is_told = 1`, `notes_${texts.length}`)
+    },
+  }
   const found = yield* firstRow<{ count: number }>`select count(*) as count from notes`
   return found?.count
 }
