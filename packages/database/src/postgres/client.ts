@@ -1,6 +1,6 @@
 import { type Backoff, decodePercent } from "@hamlet/kit"
 import { SQL } from "bun"
-import { searchDefaults } from "../search-limits.ts"
+import { searchDefaults } from "../searches.ts"
 
 export const postgresDefaults = {
   ...searchDefaults,

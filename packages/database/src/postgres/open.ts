@@ -48,13 +48,13 @@ export async function openPostgres(
     () => createClient({ url, connectionsMax: 1, limits, isReadonly: true }),
     limits.connectMsMax,
   )
-  const writer = new PostgresWriter(
-    new PostgresPool(writing, { graceMs: limits.statementMsMax }),
+  const writer = new PostgresWriter({
+    pool: new PostgresPool(writing, { graceMs: limits.statementMsMax }),
+    connectionsMax: writersMax,
     watchdog,
     limits,
-    writersMax,
-    (channel) => notices.notify(channel),
-  )
+    onNotice: (channel) => notices.notify(channel),
+  })
   const urgent = openUrgent(url, watchdog, limits)
   let stopped: Promise<void> | undefined
 
@@ -105,7 +105,14 @@ function openUrgent(url: URL, watchdog: Watchdog, limits: PostgresLimits): Postg
     lockMsMax: Math.min(limits.lockMsMax, limits.urgentMsMax),
   }
   const open = () => createClient({ url, connectionsMax: 1, limits: ofUrgent, isReadonly: false })
-  return new PostgresWriter(new PostgresPool(open, { graceMs: 0 }), watchdog, ofUrgent, 1, () => {})
+  const pool = new PostgresPool(open, { graceMs: 0 })
+  return new PostgresWriter({
+    pool,
+    connectionsMax: 1,
+    watchdog,
+    limits: ofUrgent,
+    onNotice() {},
+  })
 }
 
 export async function assertSuitable(read: Database["read"]): Promise<void> {

@@ -1,6 +1,6 @@
 import { FairSlots } from "@hamlet/kit"
 import type { Candidates, Search } from "../database.ts"
-import { type SearchLimits, searchTimedOut, tooManySearches } from "../search-limits.ts"
+import { beginSearch, type SearchLimits, type SearchResult, tooManySearches } from "../searches.ts"
 import { join, raw, type Statement, sql } from "../sql.ts"
 import { isTimedOut } from "./errors.ts"
 import type { PostgresReader } from "./reader.ts"
@@ -22,27 +22,24 @@ export class PostgresSearches {
   }
 
   open(searcher: string): Search {
-    let msLeft = this.#limits.searchMsMax
-    const find = async <Hit>(candidates: Candidates) => {
-      const startedMs = performance.now()
-      try {
-        return (await this.#reader.read(toStatement(candidates))) as readonly Hit[]
-      } catch (error) {
-        throw isTimedOut(error) ? searchTimedOut(this.#limits) : error
-      } finally {
-        msLeft -= performance.now() - startedMs
-      }
-    }
-    return {
-      find: async <Hit>(candidates: Candidates) => {
-        if (msLeft <= 0) throw searchTimedOut(this.#limits)
-        return await this.#slots.run(searcher, () => find<Hit>(candidates))
-      },
-    }
+    return beginSearch(this.#limits, (candidates) =>
+      this.#slots.run(searcher, () => this.#find(candidates)),
+    )
   }
 
   stop(): Promise<void> {
     return this.#reader.stop()
+  }
+
+  async #find(candidates: Candidates): Promise<SearchResult> {
+    const startedMs = performance.now()
+    try {
+      const hits = await this.#reader.read(toStatement(candidates))
+      return { hits, ms: performance.now() - startedMs }
+    } catch (error) {
+      if (!isTimedOut(error)) throw error
+      return { hits: undefined, ms: performance.now() - startedMs }
+    }
   }
 }
 

@@ -8,32 +8,29 @@ import { fromPostgresError, isConnectionLost } from "./errors.ts"
 import type { PostgresPool } from "./pool.ts"
 import { Repeatable, sendAlone, type TransactionOptions, transact } from "./transaction.ts"
 
+interface WriterOptions {
+  readonly pool: PostgresPool
+  readonly connectionsMax: number
+  readonly watchdog: Watchdog
+  readonly limits: PostgresLimits
+  /** Called after a commit, for each channel that a statement names. */
+  onNotice(channel: string): void
+}
+
 /**
  * Runs scripts as transactions, each on a connection reserved for it. The owners for whom they write
  * take turns, and none of them gets all connections: what waits for a row may wait for seconds.
  */
 export class PostgresWriter {
-  readonly #pool: PostgresPool
-  readonly #watchdog: Watchdog
-  readonly #limits: PostgresLimits
+  readonly #options: WriterOptions
   readonly #running = new Set<Promise<unknown>>()
-  readonly #onNotice: (channel: string) => void
   readonly #turns: FairSlots
   #inUse = 0
   #isStopping = false
 
-  constructor(
-    pool: PostgresPool,
-    watchdog: Watchdog,
-    limits: PostgresLimits,
-    connectionsMax: number,
-    onNotice: (channel: string) => void,
-  ) {
-    this.#onNotice = onNotice
-    this.#turns = createTurns(limits, connectionsMax)
-    this.#pool = pool
-    this.#watchdog = watchdog
-    this.#limits = limits
+  constructor(options: WriterOptions) {
+    this.#options = options
+    this.#turns = createTurns(options)
   }
 
   get inUse(): number {
@@ -65,7 +62,7 @@ export class PostgresWriter {
     attempt: () => Promise<T>,
   ): Promise<T> {
     if (this.#isStopping) throw unavailable("it is closed")
-    if (this.#running.size >= this.#limits.writesMax)
+    if (this.#running.size >= this.#options.limits.writesMax)
       throw unavailable("too many writes are waiting")
     const running = this.#turns.run(owner, () => this.#repeat(attempt), { alone: inTurnOf })
     this.#running.add(running)
@@ -79,7 +76,7 @@ export class PostgresWriter {
   async stop(): Promise<void> {
     this.#isStopping = true
     await Promise.allSettled(this.#running)
-    await this.#pool.stop(0)
+    await this.#options.pool.stop(0)
   }
 
   async #repeat<T>(attempt: () => Promise<T>): Promise<T> {
@@ -88,14 +85,14 @@ export class PostgresWriter {
         return await attempt()
       } catch (error) {
         if (!(error instanceof Repeatable)) throw error
-        if (count >= this.#limits.attemptsMax) throw fromPostgresError(error.cause)
-        await Bun.sleep(toRetryDelay(this.#limits.repeatBackoff, count))
+        if (count >= this.#options.limits.attemptsMax) throw fromPostgresError(error.cause)
+        await Bun.sleep(toRetryDelay(this.#options.limits.repeatBackoff, count))
       }
     }
   }
 
   #attempt<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
-    const { silenceMsMax, patientMsMax, statementMsMax } = this.#limits
+    const { silenceMsMax, patientMsMax, statementMsMax } = this.#options.limits
     return this.#withConnection((connection, options) =>
       transact(
         connection,
@@ -119,17 +116,17 @@ export class PostgresWriter {
   async #withConnection<T>(
     work: (connection: ReservedSQL, options: TransactionOptions) => Promise<T>,
   ): Promise<T> {
-    const { client } = this.#pool
-    const { statementMsMax, silenceMsMax } = this.#limits
+    const { pool, watchdog, limits, onNotice } = this.#options
+    const { client } = pool
     const connection = await this.#reserve(client)
     this.#inUse += 1
     try {
       return await work(connection, {
-        watchdog: this.#watchdog,
-        resultMsMax: silenceMsMax + statementMsMax,
+        watchdog,
+        resultMsMax: limits.silenceMsMax + limits.statementMsMax,
         opening: [],
-        onSilence: () => this.#pool.replace(client),
-        onNotice: this.#onNotice,
+        onSilence: () => pool.replace(client),
+        onNotice,
       })
     } finally {
       this.#inUse -= 1
@@ -140,7 +137,7 @@ export class PostgresWriter {
     const controller = new AbortController()
     const timer = setTimeout(
       () => controller.abort(unavailable("all connections are in use")),
-      this.#limits.waitMsMax,
+      this.#options.limits.waitMsMax,
     )
     try {
       return await client.reserve({ signal: controller.signal })
@@ -155,7 +152,7 @@ export class PostgresWriter {
 /** The writes of the server itself, which are limited by what they serve. */
 const ofServer = ""
 
-function createTurns(limits: PostgresLimits, connectionsMax: number): FairSlots {
+function createTurns({ limits, connectionsMax }: WriterOptions): FairSlots {
   const { writesMax, ownerWritesMax, ownerShare, waitMsMax } = limits
   const ownerMax = Math.max(1, Math.floor(connectionsMax * ownerShare))
   const turns = new FairSlots(

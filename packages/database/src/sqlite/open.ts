@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events"
 import { type Database, rows, type ThreadWrite, verbs } from "../database.ts"
 import { unavailable } from "../errors.ts"
-import { searchDefaults } from "../search-limits.ts"
+import { searchDefaults } from "../searches.ts"
 import { type Sql, type Statement, sql } from "../sql.ts"
 import { createChangeCounter } from "./change-counter.ts"
 import { connect, connectLimits, type SqliteConnection } from "./connection.ts"

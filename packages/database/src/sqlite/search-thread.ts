@@ -1,8 +1,9 @@
 import { workerData } from "node:worker_threads"
 import { serveJobs } from "@hamlet/kit"
 import { toField } from "../records.ts"
+import type { SearchResult } from "../searches.ts"
 import { connect } from "./connection.ts"
-import type { SearchJob, SearchResult, SearchThreadOptions } from "./search.ts"
+import type { SearchJob, SearchThreadOptions } from "./search.ts"
 
 // A search thread. It checks the time after each text that it compares, which takes 20 ms at worst.
 const options = workerData as SearchThreadOptions

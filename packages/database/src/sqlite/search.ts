@@ -1,7 +1,7 @@
 import { WorkerPool, WorkerPoolError } from "@hamlet/kit"
 import type { Candidates, Search } from "../database.ts"
 import { unavailable } from "../errors.ts"
-import { type SearchLimits, searchTimedOut, tooManySearches } from "../search-limits.ts"
+import { beginSearch, type SearchLimits, type SearchResult, tooManySearches } from "../searches.ts"
 import type { ConnectLimits } from "./connection.ts"
 
 /** The data that a thread starts with. */
@@ -13,12 +13,6 @@ export interface SearchThreadOptions extends ConnectLimits {
 export interface SearchJob extends Candidates {
   /** How long it may take. */
   readonly msMax: number
-}
-
-/** The hits, undefined when the time was up, and how long it took. */
-export interface SearchResult {
-  readonly hits: readonly unknown[] | undefined
-  readonly ms: number
 }
 
 const threads = {
@@ -45,31 +39,23 @@ export class SqliteSearches {
   }
 
   open(searcher: string): Search {
-    let msLeft = this.#limits.searchMsMax
-    return {
-      find: async <Hit>(candidates: Candidates) => {
-        if (msLeft <= 0) throw searchTimedOut(this.#limits)
-        const { hits, ms } = await this.#run(searcher, { ...candidates, msMax: msLeft })
-        msLeft -= ms
-        if (hits === undefined) throw searchTimedOut(this.#limits)
-        return hits as readonly Hit[]
-      },
-    }
+    return beginSearch(this.#limits, (candidates, msMax) =>
+      this.#find(searcher, { ...candidates, msMax }),
+    )
   }
 
   stop(): Promise<void> {
     return this.#pool.stop()
   }
 
-  async #run(searcher: string, job: SearchJob): Promise<SearchResult> {
+  async #find(searcher: string, job: SearchJob): Promise<SearchResult> {
     try {
       return await this.#pool.run(searcher, job)
     } catch (error) {
       if (!(error instanceof WorkerPoolError)) throw error
       if (error.reason === "overloaded") throw tooManySearches()
-      throw error.reason === "timed_out"
-        ? searchTimedOut(this.#limits)
-        : unavailable(error.message, error)
+      if (error.reason === "timed_out") return { hits: undefined, ms: threads.jobMsMax }
+      throw unavailable(error.message, error)
     }
   }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { notRun } from "@hamlet/kit/testing"
 import type { Database } from "../database.ts"
 import { openPostgres } from "../postgres/open.ts"
-import type { SearchLimits } from "../search-limits.ts"
+import type { SearchLimits } from "../searches.ts"
 import { openSqlite } from "../sqlite/open.ts"
 import { PostgresTemplate } from "./postgres-template.ts"
 
