@@ -51,7 +51,7 @@ export function createBranchStore(db: Database, schedules: ScheduleLimits): Bran
       db.read<BranchRow>`
         select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
     create: (branch, assert, at) =>
-      writeOnce(db, () => createBranch(db.dialect, branch, schedules, assert, at), {
+      writeOnce(db, () => createBranch(db.dialect, { ...branch, schedules, assert, at }), {
         inTurnOf: branch.valId,
       }),
     delete: (valId, branchId, assert) =>
@@ -72,15 +72,17 @@ function selectBranch(dialect: Dialect, valId: string, branchId: string) {
   return sql`select ${branchColumns} from branches b ${withEntryFile} where ${isJoinedId(dialect, "b.id", branchId)} and b.val_id = ${valId}`
 }
 
+interface BranchCreation extends NewBranch {
+  readonly schedules: ScheduleLimits
+  readonly assert: AssertVal
+  readonly at: number
+}
+
 /** The lock of the val is that of all its branches. */
 function* createBranch(
   dialect: Dialect,
-  branch: NewBranch,
-  schedules: ScheduleLimits,
-  assert: AssertVal,
-  at: number,
+  { id, valId, name, sourceId, schedules, assert, at }: BranchCreation,
 ): Script<BranchOfVal | undefined> {
-  const { id, valId, name, sourceId } = branch
   yield* lockVals(dialect, { valId })
   const val = yield* readVal(dialect, valId)
   if (!val) return undefined
