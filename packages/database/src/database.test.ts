@@ -99,9 +99,9 @@ describeEachDatabase("Database", (open) => {
     const { db } = await openWithTables(open)
     await db.write(insertOnly("a"))
     const found = await db.read(sql`
-      select 1 as is_one, 0 as has_one, exists (select 1 from items) as has_items, count as issued, null as is_null,
-        '{"a":[1]}' as data_json, null as none_json, 'null' as no_value_json, '[]' as val__list_json,
-        null as val___owner_id, 1 as val__is_own, null as left__out, null as left___out
+      select 1 as is_one, 0 as has_one, exists (select 1 from items) as has_items, count as issued, null as is_null, 1 as read_flag,
+        '{"a":[1]}' as data_json, null as none_json, 'null' as no_value_json, '[]' as group__list_json,
+        null as group___owner_id, 1 as group__is_own, null as left__out, null as left___out
       from items`)
     expect(found).toEqual([
       {
@@ -110,10 +110,11 @@ describeEachDatabase("Database", (open) => {
         hasItems: true,
         issued: 0,
         isNull: null,
+        read: true,
         data: { a: [1] },
         none: null,
         noValue: null,
-        val: { list: [], ownerId: null, isOwn: true },
+        group: { list: [], ownerId: null, isOwn: true },
         left: null,
       },
     ])

@@ -29,33 +29,34 @@ export async function openPostgres(
   const searchersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.2))
   const readersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.3))
   const writersMax = Math.max(1, limits.connectionsMax - readersMax - searchersMax)
-  const ofSearches = {
-    ...limits,
-    statementMsMax: Math.min(limits.statementMsMax, limits.searchMsMax),
-  }
-  const reading = () => createClient({ url, connectionsMax: readersMax, limits, isReadonly: true })
-  const writing = () => createClient({ url, connectionsMax: writersMax, limits, isReadonly: false })
-  const searching = () =>
-    createClient({ url, connectionsMax: searchersMax, limits: ofSearches, isReadonly: true })
-  const searchReader = new PostgresReader(
-    new PostgresPool(searching, { graceMs: 0 }),
-    watchdog,
-    ofSearches,
-  )
-  const searches = new PostgresSearches(searchReader, searchersMax, limits)
-  const reader = new PostgresReader(new PostgresPool(reading, { graceMs: 0 }), watchdog, limits)
-  const notices = new PostgresNotices(
-    () => createClient({ url, connectionsMax: 1, limits, isReadonly: true }),
-    limits.connectMsMax,
-  )
+  const toClient = (connectionsMax: number, isReadonly: boolean, own: PostgresLimits) => () =>
+    createClient({ url, connectionsMax, limits: own, isReadonly })
+  const toReader = (connectionsMax: number, own: PostgresLimits) =>
+    new PostgresReader(
+      new PostgresPool(toClient(connectionsMax, true, own), { graceMs: 0 }),
+      watchdog,
+      own,
+    )
+  const reader = toReader(readersMax, limits)
+  const ofSearches = limitStatements(limits, limits.searchMsMax)
+  const searches = new PostgresSearches(toReader(searchersMax, ofSearches), searchersMax, limits)
+  const notices = new PostgresNotices(toClient(1, true, limits), limits.connectMsMax)
   const writer = new PostgresWriter({
-    pool: new PostgresPool(writing, { graceMs: limits.statementMsMax }),
+    pool: new PostgresPool(toClient(writersMax, false, limits), { graceMs: limits.statementMsMax }),
     connectionsMax: writersMax,
     watchdog,
     limits,
     onNotice: (channel) => notices.notify(channel),
   })
-  const urgent = openUrgent(url, watchdog, limits)
+  // Statements that wait behind no others.
+  const ofUrgent = limitStatements(limits, limits.urgentMsMax)
+  const urgent = new PostgresWriter({
+    pool: new PostgresPool(toClient(1, false, ofUrgent), { graceMs: 0 }),
+    connectionsMax: 1,
+    watchdog,
+    limits: ofUrgent,
+    onNotice() {},
+  })
   let stopped: Promise<void> | undefined
 
   const database: Database = {
@@ -96,23 +97,14 @@ export async function openPostgres(
   }
 }
 
-/** Runs statements that wait behind no others. */
-function openUrgent(url: URL, watchdog: Watchdog, limits: PostgresLimits): PostgresWriter {
-  const ofUrgent = {
+/** Limits with which a statement, and each wait for it, takes at most this long. */
+function limitStatements(limits: PostgresLimits, msMax: number): PostgresLimits {
+  return {
     ...limits,
-    waitMsMax: Math.min(limits.waitMsMax, limits.urgentMsMax),
-    statementMsMax: Math.min(limits.statementMsMax, limits.urgentMsMax),
-    lockMsMax: Math.min(limits.lockMsMax, limits.urgentMsMax),
+    waitMsMax: Math.min(limits.waitMsMax, msMax),
+    statementMsMax: Math.min(limits.statementMsMax, msMax),
+    lockMsMax: Math.min(limits.lockMsMax, msMax),
   }
-  const open = () => createClient({ url, connectionsMax: 1, limits: ofUrgent, isReadonly: false })
-  const pool = new PostgresPool(open, { graceMs: 0 })
-  return new PostgresWriter({
-    pool,
-    connectionsMax: 1,
-    watchdog,
-    limits: ofUrgent,
-    onNotice() {},
-  })
 }
 
 export async function assertSuitable(read: Database["read"]): Promise<void> {
