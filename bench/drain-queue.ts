@@ -1,6 +1,6 @@
 // Measures our queue: `bun drain-queue.ts {database} {runs} {at once}` queues runs of eight accounts
 // and prints how many of them a node finishes per second.
-import { sql } from "../packages/server/src/storage/database/sql.ts"
+import { sql } from "@hamlet/database"
 import { addAccounts, addRuns, createQueueNode, openDatabase } from "./queue/queue-node.ts"
 
 /** Accounts that the runs belong to: an account has at most a quarter of the places. */

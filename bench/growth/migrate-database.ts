@@ -1,6 +1,6 @@
-import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
+import { migrate } from "@hamlet/database"
+import { openPostgres } from "@hamlet/database/postgres"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
-import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 
 // Migrates a database as a node does when it starts.
 const db = await openPostgres(process.argv[2] ?? "")

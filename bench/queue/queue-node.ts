@@ -1,3 +1,6 @@
+import { type Database, migrate, sql } from "@hamlet/database"
+import { openPostgres } from "@hamlet/database/postgres"
+import { openSqlite } from "@hamlet/database/sqlite"
 import {
   createBegunRuns,
   createClaimedRuns,
@@ -9,16 +12,11 @@ import {
 } from "../../packages/server/src/domain/runs/contents/response-keeper.ts"
 import { LiveRuns } from "../../packages/server/src/domain/runs/live-runs.ts"
 import { QueueWorker, queueWorkerLimits } from "../../packages/server/src/jobs/queue-worker.ts"
-import type { Database } from "../../packages/server/src/storage/database/database.ts"
-import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
-import { sql } from "../../packages/server/src/storage/database/sql.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
 import { createNodeStore } from "../../packages/server/src/storage/nodes.ts"
-import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import { enqueueRuns } from "../../packages/server/src/storage/queue/enqueue-runs.ts"
 import { createQueueStore } from "../../packages/server/src/storage/queue/queue.ts"
 import { createRunStore } from "../../packages/server/src/storage/runs/runs.ts"
-import { openSqlite } from "../../packages/server/src/storage/sqlite/open.ts"
 import { createValRow, createValStore } from "../../packages/server/src/storage/vals/vals.ts"
 import { createVersionStore } from "../../packages/server/src/storage/vals/versions.ts"
 import { createIdleRunner, type RunWatch } from "./idle-runner.ts"

@@ -1,8 +1,7 @@
+import { migrate } from "@hamlet/database"
+import { openPostgres, postgresDialect } from "@hamlet/database/postgres"
 import { SQL } from "bun"
-import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
-import { postgresDialect } from "../../packages/server/src/storage/postgres/dialect.ts"
-import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import type { Ending, SeedTarget } from "./seed.ts"
 import type { Value } from "./seeded-table.ts"
 

@@ -1,4 +1,4 @@
-import type { SqlValue } from "../../packages/server/src/storage/database/sql.ts"
+import type { SqlValue } from "@hamlet/database"
 import { makeId, scramble } from "./random.ts"
 
 interface SeededRun {

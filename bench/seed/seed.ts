@@ -1,4 +1,4 @@
-import type { Dialect } from "../../packages/server/src/storage/database/dialect.ts"
+import type { Dialect } from "@hamlet/database"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
 import { Progress } from "./progress.ts"
 import type { SeededTable, Value } from "./seeded-table.ts"

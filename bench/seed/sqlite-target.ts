@@ -1,10 +1,9 @@
 import { Database as Connection } from "bun:sqlite"
 import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
+import { migrate } from "@hamlet/database"
+import { openSqlite, sqliteDialect } from "@hamlet/database/sqlite"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
-import { sqliteDialect } from "../../packages/server/src/storage/sqlite/dialect.ts"
-import { openSqlite } from "../../packages/server/src/storage/sqlite/open.ts"
 import type { Ending, SeedTarget } from "./seed.ts"
 
 interface Made {

@@ -31,8 +31,8 @@ function toPackage(
 }
 
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
-const packages = ["http1", "kit", "owner-databases", "sandbox"]
-const server = ["config", "domain", "shared", ...packages, ...serverLayers]
+const packages = ["http1", "kit", "owner-databases", "page", "sandbox"]
+const server = ["config", "database", "domain", "shared", ...packages, ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
 /**
@@ -42,6 +42,13 @@ const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 const areas: readonly Area[] = [
   // Mechanisms that know nothing of vals: queues, limits, loops, threads, tracing.
   toPackage("kit", []),
+  // What a page of a list is. The rest of the package is for code with SQL.
+  { name: "page", path: "packages/database/src/page.ts", mayImport: ["kit"] },
+  // One SQL for SQLite and PostgreSQL. Only the one that is used is loaded.
+  toPackage("database", ["kit", "page"], {
+    "/postgres": "src/postgres/index.ts",
+    "/sqlite": "src/sqlite/index.ts",
+  }),
   // HTTP/1.1 on sockets.
   toPackage("http1", ["kit"]),
   // Runs programs of strangers. Their side of it is the guest.
@@ -63,6 +70,12 @@ const areas: readonly Area[] = [
     name: "domain",
     path: "packages/server/src/domain/",
     mayImport: ["contract", "shared", ...packages],
+  },
+  // The one layer with SQL.
+  {
+    name: "storage",
+    path: "packages/server/src/storage/",
+    mayImport: ["contract", "database", "domain", "shared", ...packages],
   },
   // The tool that compiles packages wraps their code as the guest does.
   {

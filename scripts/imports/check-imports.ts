@@ -87,8 +87,8 @@ function checkTest(importer: string, target: string): string[] {
   const [from, to] = [findArea(importer), findArea(target)]
   const isAllowed =
     (from && to && mayImport(from, to)) ||
-    // The tests of the server beside its sources use each package that the server is made of.
-    (!from && packageOf(importer) === "packages/server" && isDoor(target)) ||
+    // The tests of the server use each package that the server is made of.
+    (packageOf(importer) === "packages/server" && isDoor(target)) ||
     packageOf(importer) === packageOf(target) ||
     ["packages/contract", "scripts"].includes(packageOf(target)) ||
     target.startsWith("bench/compat/")

@@ -6,7 +6,7 @@ import type { Tree } from "./tree.ts"
 const boundedModule = "packages/kit/src/hostile-input/bounded.ts"
 
 const serverSource =
-  /^packages\/(?:http1|kit|owner-databases|sandbox|server)\/src\/.*(?<!\.test)\.ts$/
+  /^packages\/(?:database|http1|kit|owner-databases|sandbox|server)\/src\/.*(?<!\.test)\.ts$/
 
 /**
  * Code of the server that does not run on its main thread while it serves, with the reason. A folder
@@ -30,7 +30,7 @@ const exempt: readonly (readonly [path: string, reason: string])[] = [
   ["packages/sandbox/src/worker-processes/serve-requests.ts", "a worker process"],
   ["packages/server/src/storage/backup/", "a thread, and the command that restores"],
   ["packages/server/src/storage/migrations/", "before serving"],
-  ["packages/server/src/storage/sqlite/run-writer-thread.ts", "a thread"],
+  ["packages/database/src/sqlite/serve-writes.ts", "a thread"],
 ]
 /** Helpers of tests. */
 const testing = /\/testing\//

@@ -37,7 +37,7 @@ import { createLinks } from "./http/response/links.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import type { MailServer } from "./mail/inbound/mail-server.ts"
 import { readKeyFile } from "./storage/accounts/key-file.ts"
-import { createSettingStore, type SettingStore } from "./storage/database/settings.ts"
+import { createSettingStore, type SettingStore } from "./storage/settings.ts"
 
 export type { Replacements }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import fc from "fast-check"
-import { sql } from "../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "./support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "./support/databases.ts"
 

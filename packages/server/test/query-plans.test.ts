@@ -9,13 +9,13 @@ import {
   routeNames,
   routes,
 } from "@hamlet/contract"
+import { type Statement, sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config/config.ts"
 import { createSessions } from "../src/domain/accounts/sessions.ts"
 import { allScopes, makeToken } from "../src/domain/accounts/tokens.ts"
 import { createRowClaims } from "../src/storage/claims/row-claims.ts"
-import { type Statement, sql } from "../src/storage/database/sql.ts"
 import { addNotice } from "../src/storage/mail/outbound/add-notice.ts"
 import { createEmailStore } from "../src/storage/mail/outbound/emails.ts"
 import { createBundleStore } from "../src/storage/modules/bundles.ts"

@@ -1,5 +1,7 @@
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
+import { openPostgres } from "@hamlet/database/postgres"
+import { openSqlite } from "@hamlet/database/sqlite"
 import { type Config, ConfigError, type Environment, loadConfig } from "../config/config.ts"
 import { createCipher, findMissingKey, keyCheckName } from "../domain/secrets/cipher.ts"
 import { findKeyFile } from "../storage/accounts/key-file.ts"
@@ -19,8 +21,6 @@ import {
 import { createRestoreFiles } from "../storage/backup/restore/restore-files.ts"
 import { createBucketContent } from "../storage/blobs/s3-objects.ts"
 import { migrations } from "../storage/migrations/index.ts"
-import { openPostgres } from "../storage/postgres/open.ts"
-import { openSqlite } from "../storage/sqlite/open.ts"
 
 const limits = {
   /** How often a step reports its progress. */

@@ -1,5 +1,14 @@
 import { accessSync, constants, mkdirSync } from "node:fs"
 import { join } from "node:path"
+import {
+  type Database,
+  describePostgres,
+  findCompleteSince,
+  guardSchema,
+  migrate,
+  NewerSchema,
+  watchDatabase,
+} from "@hamlet/database"
 import { SlowLog } from "@hamlet/kit"
 import type { Runner } from "@hamlet/sandbox"
 import type { Config } from "../config/config.ts"
@@ -9,13 +18,8 @@ import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
 import type { DatabaseHome } from "../storage/backup/owner-databases/owner-database-source.ts"
-import type { Database } from "../storage/database/database.ts"
-import { findCompleteSince, migrate } from "../storage/database/migrate.ts"
-import { guardSchema, NewerSchema } from "../storage/database/schema-guard.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/lost-database.ts"
 import { migrations } from "../storage/migrations/index.ts"
-import { describePostgres } from "../storage/postgres/postgres-url.ts"
-import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
-import { watchDatabase } from "../storage/watched-database.ts"
 import { openTraces } from "./traces.ts"
 
 /** The parts that a test replaces. */
@@ -138,13 +142,13 @@ function prepareDataDir(path: string): void {
 /** Only the database that is used is loaded. */
 async function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl) {
-    const { openPostgres } = await import("../storage/postgres/open.ts")
+    const { openPostgres } = await import("@hamlet/database/postgres")
     return openPostgres(config.databaseUrl, { connectionsMax: config.databaseConnectionsMax })
   }
   const lost = findLostDatabase(config.dataDir)
   if (lost !== undefined)
     throw new AppError("database_unavailable", `Cannot start: ${lost}; ${lostDatabaseAdvice}`)
-  const { openSqlite } = await import("../storage/sqlite/open.ts")
+  const { openSqlite } = await import("@hamlet/database/sqlite")
   return openSqlite(sqlitePath(config))
 }
 

@@ -1,5 +1,5 @@
+import type { Database } from "@hamlet/database"
 import { readTables } from "../storage/backup/databases/backup-database.ts"
-import type { Database } from "../storage/database/database.ts"
 import type { Findings } from "./finding.ts"
 
 /** A read-only view of a database. */

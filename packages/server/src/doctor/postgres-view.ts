@@ -1,4 +1,4 @@
-import { openPostgres } from "../storage/postgres/open.ts"
+import { openPostgres } from "@hamlet/database/postgres"
 import type { DatabaseView, Sighting } from "./database-view.ts"
 import { about, type Findings, toReason, toSize } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"

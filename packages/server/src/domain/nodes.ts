@@ -1,5 +1,5 @@
 import type { NodeState } from "@hamlet/contract"
-import type { Page, PageRequest } from "./paging.ts"
+import type { Page, PageRequest } from "@hamlet/database/page"
 
 /** How long a lease lasts. Other nodes take the runs of a dead node as soon as its lease has ended. */
 export const nodeLeaseMs = 10_000

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import type { BudgetAsk, RateAsk } from "@hamlet/kit"
 import { describeEachDatabase } from "../../test/support/databases.ts"
 import { createBudgetStore } from "./budgets.ts"
-import type { Database } from "./database/database.ts"
-import { sql } from "./database/sql.ts"
 
 const [first, second] = [
   "00000000-0000-7000-8000-000000000001",

@@ -1,3 +1,4 @@
+import { type Database, nothing, raw, rows, type Statements, sql } from "@hamlet/database"
 import {
   type Budget,
   type BudgetAnswer,
@@ -13,8 +14,6 @@ import {
   sumCounts,
   toOwnJson,
 } from "@hamlet/kit"
-import { type Database, rows } from "./database/database.ts"
-import { nothing, raw, type Statements, sql } from "./database/sql.ts"
 
 const limits = {
   /** Rows that one statement deletes. */

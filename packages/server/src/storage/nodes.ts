@@ -1,11 +1,18 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  idOrder,
+  nothing,
+  readClock,
+  readPage,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import { type ListedNode, type NodeReport, type NodeStore, nodeLeaseMs } from "../domain/nodes.ts"
 import { hasOpenClaims, listClaims, type StoredClaims, toFencesJson } from "./claims/node-claims.ts"
-import { readClock } from "./database/clock.ts"
-import { type Database, firstRow, type Script } from "./database/database.ts"
-import type { Dialect } from "./database/dialect.ts"
-import { idOrder, readPage } from "./database/pagination.ts"
-import { nothing, type Statement, sql } from "./database/sql.ts"
 import { removeEmptyNode } from "./queue/take-over-runs.ts"
 
 /** Nodes in the database. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { listen } from "../fuzz/listen.ts"
 import { exchange, parseResponses } from "../fuzz/raw/raw-client.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"

@@ -1,4 +1,4 @@
-import { raw } from "../../src/storage/database/sql.ts"
+import { raw } from "@hamlet/database"
 import { openAgain, type TestDatabase } from "../support/databases.ts"
 
 /** All rows of all tables, as a reader of the database sees them. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { addNotice } from "../../src/storage/mail/outbound/add-notice.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { type ApiSuite, describeApi } from "./suite.ts"
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"

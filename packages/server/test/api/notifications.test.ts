@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../src/storage/database/sql.ts"
+import { sql } from "@hamlet/database"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeApi, type ValView } from "./suite.ts"
 

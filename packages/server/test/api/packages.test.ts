@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import type { GatewayConnection } from "../../src/gateway/deps.ts"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { AppError } from "../../src/domain/app-error.ts"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeRunner } from "../support/fakes/fake-runner.ts"

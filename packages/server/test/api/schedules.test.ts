@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { type Statement, sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { type Statement, sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { describeApi } from "./suite.ts"
 

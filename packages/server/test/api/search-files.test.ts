@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { Database } from "../../src/storage/database/database.ts"
-import { sql } from "../../src/storage/database/sql.ts"
+import { type Database, sql } from "@hamlet/database"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import type { ValView } from "./suite.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
 

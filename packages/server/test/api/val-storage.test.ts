@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { AppError } from "../../src/domain/app-error.ts"
 import type { StorageHome } from "../../src/domain/storage-home.ts"
 import { purgeVals } from "../../src/domain/val-storage.ts"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { startReceiver, verifyHook } from "../support/fakes/webhook-receiver.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"

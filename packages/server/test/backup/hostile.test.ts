@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
-import { type Migration, migrate } from "../../src/storage/database/migrate.ts"
-import { sql } from "../../src/storage/database/sql.ts"
+import { type Migration, migrate, sql } from "@hamlet/database"
 import { migrations } from "../../src/storage/migrations/index.ts"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
 import { createSampleData } from "../support/data/sample-data.ts"

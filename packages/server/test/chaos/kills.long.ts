@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { AttackServer } from "../attacks/support/attack-server.ts"
 import { isRunning } from "../attacks/support/processes.ts"
 import { listSandboxes } from "../attacks/support/sandboxes.ts"

@@ -1,7 +1,7 @@
 import { limits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
+import { sql } from "@hamlet/database"
 import { findFreePort } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { createValStore } from "../../src/storage/vals/vals.ts"
 import { TextNameServer } from "../mail/support/text-name-server.ts"
 import { chosenToken, type ServerFixture } from "../support/server-fixture.ts"

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import type { Database } from "../../src/storage/database/database.ts"
-import { sql } from "../../src/storage/database/sql.ts"
+import { type Database, sql } from "@hamlet/database"
 import { createQueueStore } from "../../src/storage/queue/queue.ts"
 import { mailDomain } from "../mail/support/mail-suite.ts"
 import { SmtpClient } from "../mail/support/smtp-client.ts"

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
-import { sql } from "../../src/storage/database/sql.ts"
+import { sql } from "@hamlet/database"
 import {
   createRestoreTarget,
   otherThan,

@@ -1,5 +1,5 @@
-import type { Database } from "../../src/storage/database/database.ts"
-import { raw } from "../../src/storage/database/sql.ts"
+import { type Database, raw } from "@hamlet/database"
+import { findPartitionTables } from "../../src/storage/runs/partition-tables.ts"
 import { foldText } from "../../src/storage/search/fold-text.ts"
 
 /**
@@ -68,11 +68,11 @@ export const examples = {
 /** Fills an empty database in one transaction. Where runs have partitions, two have many. */
 export async function createLargeDataSet(db: Database): Promise<void> {
   const statements = toStatements(db.dialect.types.id === "uuid")
-  const { runPartitions } = db.dialect
-  if (runPartitions) {
-    await db.write(() => runPartitions.drop("before"))
+  const tables = findPartitionTables(db.dialect)
+  if (tables) {
+    await db.write(() => tables.drop("before"))
     await db.write(() =>
-      runPartitions.add({
+      tables.add({
         name: "half",
         isReserved: false,
         from: idOf("run", 0),

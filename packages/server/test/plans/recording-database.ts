@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import type { Database, Script } from "../../src/storage/database/database.ts"
-import { type Statement, type Statements, sql } from "../../src/storage/database/sql.ts"
+import { type Database, type Script, type Statement, type Statements, sql } from "@hamlet/database"
 
 /** The database `db`, which tells of every statement that it is given. */
 export function recording(db: Database, onStatement: (statement: Statement) => void): Database {

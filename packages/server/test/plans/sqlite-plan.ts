@@ -1,4 +1,4 @@
-import type { Statement } from "../../src/storage/database/sql.ts"
+import type { Statement } from "@hamlet/database"
 
 /** A row of `explain query plan`. */
 export interface SqlitePlanRow {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 

@@ -13,9 +13,9 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
+import { sql } from "@hamlet/database"
 import type { Finding } from "../../src/doctor/finding.ts"
 import { doctorLimits } from "../../src/doctor/limits.ts"
-import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
 import {
   chosenToken,

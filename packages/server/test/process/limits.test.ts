@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { type Database, sql } from "@hamlet/database"
+import { openPostgres } from "@hamlet/database/postgres"
+import { PrivatePostgres } from "@hamlet/database/testing"
 import { runsAtOnce, type SlotHolder } from "@hamlet/kit"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
-import type { Database } from "../../src/storage/database/database.ts"
-import { sql } from "../../src/storage/database/sql.ts"
-import { openPostgres } from "../../src/storage/postgres/open.ts"
-import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN

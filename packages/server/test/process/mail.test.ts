@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"

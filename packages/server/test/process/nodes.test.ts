@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { ApiError, createClient } from "@hamlet/contract/client"
+import { sql } from "@hamlet/database"
 import { notRun } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { databases } from "../support/databases.ts"
 import { openEmpty, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 

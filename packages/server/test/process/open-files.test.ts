@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
+import { sql } from "@hamlet/database"
 import { findFreePort, notRun, waitUntil } from "@hamlet/kit/testing"
-import { sql } from "../../src/storage/database/sql.ts"
 import { countDescriptors } from "../freeze/loop-meter.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
-import { raw, sql } from "../../src/storage/database/sql.ts"
+import { raw, sql } from "@hamlet/database"
 import { describeEachDatabase } from "../support/databases.ts"
 import {
   chosenToken,

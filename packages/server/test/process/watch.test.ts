@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
+import { PrivatePostgres } from "@hamlet/database/testing"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { describeSqlite } from "../support/databases.ts"
-import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN

@@ -1,4 +1,5 @@
 import type { Scope } from "@hamlet/contract"
+import type { Database } from "@hamlet/database"
 import type { Retirer } from "@hamlet/sandbox"
 import type { Caller } from "../../src/domain/access.ts"
 import { createIdempotency, type IdempotencyStore } from "../../src/domain/accounts/idempotency.ts"
@@ -21,7 +22,6 @@ import { createIdempotencyStore } from "../../src/storage/accounts/idempotency.t
 import { createSecretStore } from "../../src/storage/accounts/secrets.ts"
 import { createTokenStore } from "../../src/storage/accounts/tokens.ts"
 import { createUserStore } from "../../src/storage/accounts/users.ts"
-import type { Database } from "../../src/storage/database/database.ts"
 import { createVersionFileStore } from "../../src/storage/modules/version-files.ts"
 import { createNodeStore } from "../../src/storage/nodes.ts"
 import { createRunStore } from "../../src/storage/runs/runs.ts"

@@ -1,6 +1,6 @@
+import type { Database } from "@hamlet/database"
 import { makeToken } from "../../src/domain/accounts/tokens.ts"
 import { createUserStore } from "../../src/storage/accounts/users.ts"
-import type { Database } from "../../src/storage/database/database.ts"
 
 /** Adds a user for a test that needs an owner and nothing else. Gives the id. */
 export async function addUser(db: Database, username: string): Promise<string> {

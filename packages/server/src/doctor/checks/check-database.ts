@@ -1,10 +1,9 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import { findTooOld, readClock, selectIncompatible } from "@hamlet/database"
 import type { Config } from "../../config/config.ts"
 import { createCipher, findMissingKey, keyCheckName } from "../../domain/secrets/cipher.ts"
 import { readKeyFile } from "../../storage/accounts/key-file.ts"
-import { readClock } from "../../storage/database/clock.ts"
-import { findTooOld, releaseBefore, selectIncompatible } from "../../storage/database/migrate.ts"
 import { migrations } from "../../storage/migrations/index.ts"
 import { type DatabaseView, hasTable } from "../database-view.ts"
 import { about, type Findings, toReason } from "../finding.ts"
@@ -48,8 +47,8 @@ async function checkSchema(view: DatabaseView): Promise<Findings> {
   const tooOld = findTooOld(newest, migrations)
   if (tooOld !== undefined)
     return about("schema").failure(
-      tooOld,
-      `start Hamlet ${releaseBefore} on it once, then this version`,
+      tooOld.problem,
+      `start Hamlet ${tooOld.release} on it once, then this version`,
     )
   if (newest > known) {
     const found = `${newest}, written by a newer version of Hamlet; this one knows up to ${known}`

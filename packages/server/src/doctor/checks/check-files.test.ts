@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
+import { type Statement, sql } from "@hamlet/database"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import { type Statement, sql } from "../../storage/database/sql.ts"
 import { createValStore } from "../../storage/vals/vals.ts"
 import { checkFiles } from "./check-files.ts"
 

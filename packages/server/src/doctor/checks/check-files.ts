@@ -1,4 +1,4 @@
-import { raw, type Statement, sql } from "../../storage/database/sql.ts"
+import { raw, type Statement, sql } from "@hamlet/database"
 import { type DatabaseView, hasTable } from "../database-view.ts"
 import { about, type Findings } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { sql } from "../../storage/database/sql.ts"
 import { checkOutboxes } from "./check-outboxes.ts"
 
 describeEachDatabase("checkOutboxes", (open) => {

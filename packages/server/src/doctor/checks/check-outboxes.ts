@@ -1,5 +1,4 @@
-import { readClock } from "../../storage/database/clock.ts"
-import { raw } from "../../storage/database/sql.ts"
+import { raw, readClock } from "@hamlet/database"
 import { type DatabaseView, hasTable } from "../database-view.ts"
 import { about, type Findings, type Topic } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"

@@ -1,10 +1,10 @@
 import type { AuditAction, Scope } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { OwnerDatabases } from "@hamlet/owner-databases"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import { type Actor, type AuditEntry, toAuditEntry } from "./audit.ts"
 import {
   makeToken,

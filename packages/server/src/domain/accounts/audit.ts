@@ -1,6 +1,6 @@
 import type { AuditAction, auditEntry } from "@hamlet/contract"
+import type { Page, PageRequest, Period } from "@hamlet/database/page"
 import type { Clock } from "../clock.ts"
-import type { Page, PageRequest, Period } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 
 /** An action of an administrator, stored in the transaction that performs it. */

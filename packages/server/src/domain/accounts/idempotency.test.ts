@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import { sql } from "../../storage/database/sql.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import { type Cipher, createCipher } from "../secrets/cipher.ts"
 import type { OnceRequest, StoredResponse } from "./idempotency.ts"

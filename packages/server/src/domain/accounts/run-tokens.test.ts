@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { type Statement, sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import { type Statement, sql } from "../../storage/database/sql.ts"
 import { RunTokens } from "./run-tokens.ts"
 import type { LiveTokens, TokenStore } from "./tokens.ts"
 

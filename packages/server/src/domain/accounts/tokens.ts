@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { type Scope, scope, type token } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import { makeOnce } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 import { hashToken, hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 

@@ -1,6 +1,6 @@
+import type { Page } from "@hamlet/database/page"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import type { Page } from "../paging.ts"
 import type { StorageHome } from "../storage-home.ts"
 import type { NewObject, ObjectStore, StoredObject } from "./objects.ts"
 

@@ -1,7 +1,7 @@
+import type { Page, PageRequest, Period } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import type { Page, PageRequest, Period } from "../paging.ts"
 import { canSee, type Privacy, type ValAccess, valNotFound } from "../vals/val-access.ts"
 import type { Vals } from "../vals/vals.ts"
 

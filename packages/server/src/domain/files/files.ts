@@ -1,6 +1,6 @@
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import { canSee } from "../vals/val-access.ts"
 import type { Vals } from "../vals/vals.ts"
 import { versionNotFound } from "../vals/versions.ts"

@@ -1,8 +1,8 @@
+import type { Page } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
 import type { Clock } from "../clock.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import { canSee, type ValAccess, valNotFound } from "../vals/val-access.ts"
-import type { Val, Vals } from "../vals/vals.ts"
+import type { Val, ValPageRequest, Vals } from "../vals/vals.ts"
 
 /** Keeps and counts likes: `storage/likes/likes.ts`. */
 export interface LikeStore {
@@ -22,7 +22,7 @@ export interface LikeStore {
    * The vals a user likes and may still see, latest like first. As with their comments and runs,
    * unlisted ones are among them.
    */
-  list(userId: string, page: PageRequest): Promise<Page<Val>>
+  list(userId: string, page: ValPageRequest): Promise<Page<Val>>
 }
 
 /** The rules of likes. */
@@ -49,6 +49,6 @@ export function createLikes(store: LikeStore, vals: Vals, { now }: Clock) {
       await store.remove(caller.userId, valId)
     },
     /** The vals that the caller likes, latest like first. */
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+    list: (caller: Caller, page: ValPageRequest) => store.list(caller.userId, page),
   }
 }

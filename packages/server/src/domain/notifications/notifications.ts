@@ -1,7 +1,7 @@
 import type { NotificationType, notification } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
 import type { Clock } from "../clock.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 
 export type { NotificationType }

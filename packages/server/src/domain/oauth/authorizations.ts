@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
 import type { authorizationRequest, Scope } from "@hamlet/contract"
+import type { PageRequest } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
 import { hashToken, makeTokenText } from "../accounts/token-text.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import type { PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 import { toShownCode, toUserCode } from "./devices.ts"
 import {

@@ -1,6 +1,6 @@
 import type { authorization, Scope } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { NewTokenRecord } from "../accounts/tokens.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import type { Stored } from "../records/stored.ts"
 
 /** A program that registered itself. It has no secret: PKCE and its redirect URIs protect users. */

@@ -7,6 +7,7 @@ import type {
   runSource,
   runStatus,
 } from "@hamlet/contract"
+import type { Page, PageRequest, Period } from "@hamlet/database/page"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
@@ -15,7 +16,6 @@ import type { Clock } from "../clock.ts"
 import type { ValMention } from "../comments/comments.ts"
 import type { RunEgress } from "../egress.ts"
 import type { RunEmail } from "../mail/inbound/mail.ts"
-import type { Page, PageRequest, Period } from "../paging.ts"
 import { canSee } from "../vals/val-access.ts"
 import type { CodeFile, Vals } from "../vals/vals.ts"
 

@@ -4,6 +4,7 @@ import {
   type scheduleOverlap,
   limits as wire,
 } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Histogram } from "@hamlet/kit"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
@@ -14,7 +15,6 @@ import { branchNotFound } from "../files/branches.ts"
 import { fileNotFound } from "../files/change-tree.ts"
 import type { FileType } from "../files/tree.ts"
 import { mainBranch } from "../modules/import-address.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import type { RunStatus } from "../runs/runs.ts"
 import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { AssertVal, Vals } from "../vals/vals.ts"

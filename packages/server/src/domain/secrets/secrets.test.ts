@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
+import { sql } from "@hamlet/database"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
 import type { SealedSecret } from "./secrets.ts"

@@ -1,5 +1,5 @@
+import type { Page, PageRequest, Period } from "@hamlet/database/page"
 import type { Caller } from "../access.ts"
-import type { Page, PageRequest, Period } from "../paging.ts"
 import type { Vals } from "./vals.ts"
 
 /** One end of a reference. */

@@ -1,20 +1,28 @@
 import { limits, type myValsQuery } from "@hamlet/contract"
+import type { Page } from "@hamlet/database/page"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { Users } from "../accounts/users.ts"
-import type { Page, PageRequest } from "../paging.ts"
-import type { FoundVal, Val, ValFilter, ValRanking, ValState, ValStore } from "./vals.ts"
+import type {
+  FoundVal,
+  Val,
+  ValFilter,
+  ValPageRequest,
+  ValRanking,
+  ValState,
+  ValStore,
+} from "./vals.ts"
 
 /** What a list of one's own vals is in the order of. */
 export type OwnValSort = z.infer<typeof myValsQuery>["sort"]
 
 /** Which of the owner's vals are listed, and in which order. `query` is part of a name in any case. */
-export type OwnValFilter = Readonly<Omit<z.infer<typeof myValsQuery>, keyof PageRequest>>
+export type OwnValFilter = Readonly<Omit<z.infer<typeof myValsQuery>, keyof ValPageRequest>>
 
 /** Where an owner's vals are listed for them. */
 export interface OwnValStore {
   /** Vals that have never run come last when the list is in the order of runs. */
-  list(ownerId: string, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>>
+  list(ownerId: string, filter: OwnValFilter, page: ValPageRequest): Promise<Page<Val>>
 }
 
 /** Lists of vals. */
@@ -22,7 +30,7 @@ export type ValLists = ReturnType<typeof createValLists>
 
 /** Creates the lists of vals: public ones and the caller's own, unless they say otherwise. */
 export function createValLists(store: ValStore, ownStore: OwnValStore, users: Users) {
-  const list = (caller: Caller | undefined, filter: ValFilter, page: PageRequest) =>
+  const list = (caller: Caller | undefined, filter: ValFilter, page: ValPageRequest) =>
     store.list(caller?.userId, filter, page)
   return {
     list,
@@ -30,7 +38,7 @@ export function createValLists(store: ValStore, ownStore: OwnValStore, users: Us
     async listOfUser(
       caller: Caller | undefined,
       userId: string,
-      page: PageRequest,
+      page: ValPageRequest,
     ): Promise<Page<Val>> {
       await users.get(userId)
       return list(caller, { ownerId: userId }, page)
@@ -39,7 +47,7 @@ export function createValLists(store: ValStore, ownStore: OwnValStore, users: Us
     async listRanked(
       ranking: ValRanking,
       { ownerId, privacy = "public" }: ValFilter,
-      page: PageRequest,
+      page: ValPageRequest,
     ): Promise<Page<Val>> {
       if (privacy !== "public") return { items: [], hasMore: false }
       return store.listRanked(ranking, ownerId, page)
@@ -48,12 +56,12 @@ export function createValLists(store: ValStore, ownStore: OwnValStore, users: Us
     search: (
       caller: Caller | undefined,
       query: string,
-      page: PageRequest,
+      page: ValPageRequest,
       address: () => string,
     ): Promise<Page<FoundVal>> =>
       store.search(caller?.userId, query, page, caller?.userId ?? address()),
     /** The caller's own vals. */
-    listOwn: (caller: Caller, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>> =>
+    listOwn: (caller: Caller, filter: OwnValFilter, page: ValPageRequest): Promise<Page<Val>> =>
       ownStore.list(caller.userId, filter, page),
     /** The states of the caller's own vals, so that a client can find outdated copies. */
     listOwnStates: (caller: Caller): Promise<Page<ValState>> =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { valName } from "@hamlet/contract"
+import { sql } from "@hamlet/database"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
 import { assertOwner, canSee, type Privacy, valNotFound } from "./val-access.ts"
 import { assertUnchanged, type Val } from "./vals.ts"

@@ -1,11 +1,11 @@
 import type { valsQuery, valType } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Retirer } from "@hamlet/sandbox"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
-import type { Page, PageRequest } from "../paging.ts"
 import { generateName } from "./generate-name.ts"
 import { assertOwner, canSee, type Privacy, valNotFound } from "./val-access.ts"
 import type { Sources, ValSource } from "./val-source.ts"
@@ -142,6 +142,14 @@ export interface ValFilter {
   readonly forkOf?: string | undefined
 }
 
+/** A text of a val that a list can leave out. */
+export type OmittedText = "code" | "readme"
+
+export interface ValPageRequest extends PageRequest {
+  /** The texts that the list leaves out; it has only the beginning of each. */
+  readonly omit?: readonly OmittedText[] | undefined
+}
+
 /** An order of public vals that depends on what other users did: likes, runs. */
 export type ValRanking = Exclude<z.infer<typeof valsQuery>["sort"], "created">
 
@@ -163,17 +171,17 @@ export interface ValStore {
    * it takes would reveal that the val exists.
    */
   findByName(username: string, name: string, viewerId: string | undefined): Promise<Val | undefined>
-  list(viewerId: string | undefined, filter: ValFilter, page: PageRequest): Promise<Page<Val>>
+  list(viewerId: string | undefined, filter: ValFilter, page: ValPageRequest): Promise<Page<Val>>
   /** Public vals only. */
   listRanked(
     ranking: ValRanking,
     ownerId: string | undefined,
-    page: PageRequest,
+    page: ValPageRequest,
   ): Promise<Page<Val>>
   search(
     viewerId: string | undefined,
     query: string,
-    page: PageRequest,
+    page: ValPageRequest,
     searcher?: string,
   ): Promise<Page<FoundVal>>
   /**

@@ -1,6 +1,6 @@
 import { type CursorKeys, toCursorText } from "@hamlet/contract"
+import type { Page, PageRequest, PageRoom } from "@hamlet/database/page"
 import { createTimeSlice, toOwnJson } from "@hamlet/kit"
-import type { Page, PageRequest, PageRoom } from "../../domain/paging.ts"
 import { parseRequestUrl } from "../request/request-url.ts"
 import { type ApiResponse, jsonText } from "./api-response.ts"
 import type { Links } from "./links.ts"

@@ -1,6 +1,6 @@
+import type { PageRoom } from "@hamlet/database/page"
 import { ByteBudget, type HeldBytes, Watchdog, type Watched } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
-import type { PageRoom } from "../../domain/paging.ts"
 import type { ApiResponse } from "./api-response.ts"
 
 /** The limits of responses, for clients in `docs/security-model.md`. */

@@ -1,7 +1,7 @@
+import type { Page } from "@hamlet/database/page"
 import type { Caller } from "../../domain/access.ts"
-import type { Page } from "../../domain/paging.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
-import type { Val } from "../../domain/vals/vals.ts"
+import type { Val, ValPageRequest } from "../../domain/vals/vals.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { type ApiResponse, json } from "./api-response.ts"
 import type { Links } from "./links.ts"
@@ -35,7 +35,7 @@ export function createValResponses(links: Links): (val: Val, viewer: Viewer) => 
 
 /** A handler that responds with a page of vals, and what `toMore` adds to each. */
 export function listValsOf<
-  OneCall extends PageCall & { readonly caller: Viewer },
+  OneCall extends PageCall & { readonly caller: Viewer; readonly query: ValPageRequest },
   One extends Val = Val,
 >(
   links: Links,

@@ -1,16 +1,25 @@
+import {
+  type Database,
+  firstId,
+  firstRow,
+  idOrder,
+  list,
+  readPage,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { Account, AccountState, AccountStore } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
-import { list } from "../database/batch-sizes.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { firstId, idOrder, readPage } from "../database/pagination.ts"
-import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
 import { userColumns } from "./users.ts"
+import { writeOnce } from "./write-once.ts"
 
 interface StateRow {
   readonly id: string

@@ -1,8 +1,6 @@
+import { type Database, listOrder, readPage, type Statement, sql, within } from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { AuditEntry, AuditStore } from "../../domain/accounts/audit.ts"
-import type { Database } from "../database/database.ts"
-import { listOrder, readPage, within } from "../database/pagination.ts"
-import { type Statement, sql } from "../database/sql.ts"
 
 /** The audit log in the database. */
 export function createAuditStore(db: Database): AuditStore {

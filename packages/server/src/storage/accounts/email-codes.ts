@@ -1,8 +1,13 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { EmailCodeStore } from "../../domain/accounts/email-address.ts"
 import type { EmailCode } from "../../domain/mail/outbound/emails.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { type Statement, sql } from "../database/sql.ts"
 
 interface CodeRow {
   readonly hash: Uint8Array

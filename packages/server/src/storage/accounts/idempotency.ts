@@ -1,8 +1,7 @@
+import { type Database, firstRow, raw, rows, type Statement, sql } from "@hamlet/database"
 import type { KeyClaim } from "@hamlet/kit"
 import type { IdempotencyStore } from "../../domain/accounts/idempotency.ts"
 import { isLive } from "../claims/node-claims.ts"
-import { type Database, firstRow, rows } from "../database/database.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
 
 interface KeyRow {
   readonly fingerprint: Uint8Array

@@ -1,4 +1,16 @@
 import type { Scope } from "@hamlet/contract"
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  newestFirst,
+  raw,
+  readPage,
+  rows,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type { NewSessionRecord, Replacement } from "../../domain/accounts/sessions.ts"
 import type { User } from "../../domain/accounts/users.ts"
@@ -10,10 +22,6 @@ import type {
   ResponseUse,
 } from "../../domain/identities/identities.ts"
 import type { IdentityKey } from "../../domain/identities/identity-provider.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { newestFirst, readPage } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { takeInvitation } from "./invitations.ts"
 import { addSession } from "./sessions.ts"

@@ -1,3 +1,13 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  idOrder,
+  readPage,
+  type Script,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type {
@@ -9,14 +19,10 @@ import type {
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import { noQuotas } from "../../domain/limits/quotas.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { idOrder, readPage } from "../database/pagination.ts"
-import { type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { markChange } from "./accounts.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { addUser } from "./users.ts"
+import { writeOnce } from "./write-once.ts"
 
 /** Invitations in the database. */
 export function createInvitationStore(db: Database): InvitationStore {

@@ -1,6 +1,4 @@
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
+import { type Database, firstRow, inBatches, list, rows, type Script, sql } from "@hamlet/database"
 import { removeLike } from "../likes/likes.ts"
 import { removeContents } from "../mail/inbound/mails.ts"
 import { writeLinks } from "../references/row-locks.ts"

@@ -1,10 +1,18 @@
+import {
+  type Database,
+  firstRow,
+  listOrder,
+  nothing,
+  raw,
+  readPage,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { Sealed } from "../../domain/secrets/cipher.ts"
 import type { SealedSecret, SecretStore } from "../../domain/secrets/secrets.ts"
 import type { SealedValSecret, ValSecret } from "../../domain/secrets/val-secrets.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import { listOrder, readPage } from "../database/pagination.ts"
-import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 
 type SealedRow = StoredSecret & { readonly owner: string }
 

@@ -1,3 +1,13 @@
+import {
+  beyond,
+  type Database,
+  type Dialect,
+  firstRow,
+  newestFirst,
+  readPage,
+  type Script,
+  sql,
+} from "@hamlet/database"
 import type {
   LinkRecord,
   NewSessionRecord,
@@ -6,11 +16,7 @@ import type {
   SessionStore,
 } from "../../domain/accounts/sessions.ts"
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { beyond, newestFirst, readPage } from "../database/pagination.ts"
-import { sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "./write-once.ts"
 
 /** Sessions and sign-in links in the table of tokens. */
 export function createSessionStore(db: Database): SessionStore {

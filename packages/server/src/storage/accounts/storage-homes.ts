@@ -1,6 +1,5 @@
+import { type Database, type Statement, sql } from "@hamlet/database"
 import type { StorageHome, StorageHomes } from "../../domain/storage-home.ts"
-import type { Database } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
 
 /** The users and vals that may store data. */
 export function createStorageHomes(db: Database): StorageHomes {

@@ -1,13 +1,19 @@
 import type { Scope } from "@hamlet/contract"
+import {
+  createBatchLookup,
+  createExactCache,
+  type Database,
+  type Dialect,
+  newestFirst,
+  raw,
+  readPage,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { FoundToken, NewTokenRecord, Token, TokenStore } from "../../domain/accounts/tokens.ts"
 import { isLive } from "../claims/node-claims.ts"
-import { createBatchLookup } from "../database/batch-lookups.ts"
-import type { Database, Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { createExactCache } from "../database/exact-cache.ts"
-import { newestFirst, readPage } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "./write-once.ts"
 
 type HolderRow = Omit<FoundToken, "scopes"> & { readonly scopes: readonly Scope[] }
 

@@ -1,12 +1,19 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  nothing,
+  raw,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { ProfileChange, User, UserStore } from "../../domain/accounts/users.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { insertToken } from "./tokens.ts"
+import { writeOnce } from "./write-once.ts"
 
 /** The columns of a user. */
 export const userColumns = raw(

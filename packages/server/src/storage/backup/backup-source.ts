@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads"
 import type { ErrorCode } from "@hamlet/contract"
+import type { Database } from "@hamlet/database"
 import { Loop } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import type { BackupSource } from "../../domain/backups.ts"
 import { holdObjects } from "../blobs/objects.ts"
 import type { Bucket } from "../blobs/s3-objects.ts"
-import type { Database } from "../database/database.ts"
 import type { DatabaseHome } from "./owner-databases/owner-database-source.ts"
 import { readAhead } from "./spool.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { databases, describeEachDatabase } from "../../../test/support/databases.ts"
-import { sql } from "../database/sql.ts"
 import { backupTables } from "./backup-tables.ts"
 import { isId } from "./format/row-values.ts"
 

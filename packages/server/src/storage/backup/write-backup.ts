@@ -1,9 +1,9 @@
 import type { BackupHeader } from "@hamlet/contract/backup"
+import { sql } from "@hamlet/database"
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace } from "../../domain/blobs/objects.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
 import type { ContentStore } from "../blobs/object-chunks.ts"
-import { sql } from "../database/sql.ts"
 import { migrations } from "../migrations/index.ts"
 import { backupTables, ownerDatabases as ownerSection, type Treatment } from "./backup-tables.ts"
 import {

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, type OpenDatabase } from "../../../test/support/databases.ts"
 import type { BlobStore } from "../../domain/blobs/blobs.ts"
 import type { ObjectStore } from "../../domain/blobs/objects.ts"
 import type { StorageHome } from "../../domain/storage-home.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { createBlobStore } from "./blobs.ts"
 import { createObjectStore } from "./objects.ts"
 

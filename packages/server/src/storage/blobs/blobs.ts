@@ -1,3 +1,14 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  nothing,
+  raw,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { AppError } from "../../domain/app-error.ts"
 import type {
   BlobEntry,
@@ -8,9 +19,6 @@ import type {
 } from "../../domain/blobs/blobs.ts"
 import type { NewObject, ObjectPlace } from "../../domain/blobs/objects.ts"
 import { homeGone, type StorageHome } from "../../domain/storage-home.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { firstAfterPrefix, isBefore } from "./key-order.ts"
 
 interface BlobRow extends BlobEntry {

@@ -1,6 +1,5 @@
+import { type Database, rows, sql } from "@hamlet/database"
 import { AppError } from "../../domain/app-error.ts"
-import { type Database, rows } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 
 /** Stores the bytes of objects. The list of objects is always in the database. */
 export interface ContentStore {

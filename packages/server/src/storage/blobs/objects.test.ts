@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import fc from "fast-check"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import type { NewObject, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { createObjectStore } from "./objects.ts"
 
 const chunkBytes = 262_144

@@ -1,8 +1,7 @@
+import { type Database, nothing, type Statement, sql } from "@hamlet/database"
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { Database } from "../database/database.ts"
-import { nothing, type Statement, sql } from "../database/sql.ts"
 import { type ContentStore, createChunkContent } from "./object-chunks.ts"
 
 const limits = {

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { FakeBucket } from "../../../test/support/fakes/fake-bucket.ts"
 import type { ObjectStore } from "../../domain/blobs/objects.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { createObjectStore, holdObjects } from "./objects.ts"
 import { createBucketContent, probeBucket } from "./s3-objects.ts"
 

@@ -1,6 +1,4 @@
-import { list } from "../database/batch-sizes.ts"
-import { firstRow } from "../database/database.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import { firstRow, list, raw, type Statement, type Statements, sql } from "@hamlet/database"
 
 /** A row of a table with lanes. */
 export interface LaneRow {

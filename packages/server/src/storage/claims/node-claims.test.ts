@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { hashToken } from "../../domain/accounts/token-text.ts"
 import { makeToken } from "../../domain/accounts/tokens.ts"
 import { createIdempotencyStore } from "../accounts/idempotency.ts"
 import { createTokenStore } from "../accounts/tokens.ts"
-import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createQueueStore } from "../queue/queue.ts"
 

@@ -1,8 +1,6 @@
+import { type Dialect, rows, type Statement, type Statements, sql } from "@hamlet/database"
 import type { Fenced } from "../../domain/claims.ts"
 import type { HeldClaim } from "../../domain/queue/queue-store.ts"
-import { rows } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { type Statement, type Statements, sql } from "../database/sql.ts"
 
 /** By account: run ids with their fences. */
 export type StoredClaims = Readonly<Record<string, Readonly<Record<string, number>>>>

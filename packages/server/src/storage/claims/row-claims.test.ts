@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test"
+import { type Database, raw, sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { describeEachDatabase, openAgain } from "../../../test/support/databases.ts"
 import type { Claim } from "../../domain/claims.ts"
-import type { Database } from "../database/database.ts"
-import { raw, sql } from "../database/sql.ts"
 import { createLanes } from "./lanes.ts"
 import { asAdded, type ClaimedTable, createRowClaims } from "./row-claims.ts"
 

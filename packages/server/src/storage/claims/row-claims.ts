@@ -1,14 +1,17 @@
-import type { Claim, ClaimQueue, WaitingStats } from "../../domain/claims.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import {
+  type Database,
+  firstRow,
   join,
   nothing,
   raw,
+  rows,
+  type Script,
   type Statement,
   type Statements,
   sql,
   withNotice,
-} from "../database/sql.ts"
+} from "@hamlet/database"
+import type { Claim, ClaimQueue, WaitingStats } from "../../domain/claims.ts"
 import { createLanes, isOvertaken, type LaneRow } from "./lanes.ts"
 import { isLive } from "./node-claims.ts"
 import { readTurns } from "./turns.ts"

@@ -1,7 +1,5 @@
+import { type Database, firstId, type Statement, sql } from "@hamlet/database"
 import type { ClaimedBatch, ClaimRequest } from "../../domain/queue/queue-store.ts"
-import type { Database } from "../database/database.ts"
-import { firstId } from "../database/pagination.ts"
-import { type Statement, sql } from "../database/sql.ts"
 
 /** Rows that wait, of owners that take turns. It has an index of free rows by owner and due time. */
 export interface Line {

@@ -1,3 +1,23 @@
+import {
+  afterCursor,
+  asIs,
+  type Database,
+  type Dialect,
+  firstRow,
+  join,
+  limitPart,
+  limitTo,
+  newestFirst,
+  newestOf,
+  raw,
+  readPage,
+  type Script,
+  type Statement,
+  sql,
+  toPage,
+  within,
+} from "@hamlet/database"
+import type { PageRequest, Period } from "@hamlet/database/page"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type {
   Comment,
@@ -5,22 +25,7 @@ import type {
   NewComment,
   Relationship,
 } from "../../domain/comments/comments.ts"
-import type { PageRequest, Period } from "../../domain/paging.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import {
-  afterCursor,
-  asIs,
-  limitPart,
-  limitTo,
-  newestFirst,
-  newestOf,
-  readPage,
-  toPage,
-  within,
-} from "../database/pagination.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
 import { isVisible, lockAccess } from "../vals/val-rows.ts"
 

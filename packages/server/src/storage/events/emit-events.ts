@@ -1,10 +1,17 @@
+import {
+  type Dialect,
+  firstRow,
+  inBatches,
+  join,
+  list,
+  rows,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { EventData, EventType, NewEvent, StoredData } from "../../domain/webhooks/events.ts"
 import { asAdded } from "../claims/row-claims.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { firstRow, rows } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, type Statement, type Statements, sql } from "../database/sql.ts"
 import { entryType } from "../files/branch-rows.ts"
 
 const limits = {

@@ -1,9 +1,7 @@
+import { type Dialect, firstRow, rows, type Statements } from "@hamlet/database"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import type { NewEvent } from "../../domain/webhooks/events.ts"
-import { firstRow, rows } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import type { Statements } from "../database/sql.ts"
 import { addNotification } from "../notifications/add-notification.ts"
 import { emitEvent, emitEvents } from "./emit-events.ts"
 

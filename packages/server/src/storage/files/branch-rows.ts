@@ -1,7 +1,6 @@
 import { readmePath } from "@hamlet/contract/entry-file"
+import { raw, rows, type Statement, type Statements, sql } from "@hamlet/database"
 import type { FileType, PathState } from "../../domain/files/tree.ts"
-import { rows } from "../database/database.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
 /** The type of the entry file of the branch `b`, as vals have it. */
 export const entryType = raw(

@@ -1,6 +1,16 @@
 import { limits } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
 import {
+  type Database,
+  type Dialect,
+  firstRow,
+  raw,
+  rows,
+  type Script,
+  type Statements,
+  sql,
+} from "@hamlet/database"
+import {
   type Branch,
   type BranchOfVal,
   type BranchStore,
@@ -12,10 +22,7 @@ import {
 import { createTree } from "../../domain/files/tree.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { copySchedules, type ScheduleCopy } from "../schedules/file-schedules.ts"
 import { isJoinedId } from "../vals/val-rows.ts"
@@ -44,7 +51,7 @@ export function createBranchStore(db: Database, schedules: ScheduleLimits): Bran
       db.read<BranchRow>`
         select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
     create: (branch, assert, at) =>
-      writeOnce(db, () => createBranch(db.dialect, branch, schedules, assert, at), {
+      writeOnce(db, () => createBranch(db.dialect, { ...branch, schedules, assert, at }), {
         inTurnOf: branch.valId,
       }),
     delete: (valId, branchId, assert) =>
@@ -65,15 +72,17 @@ function selectBranch(dialect: Dialect, valId: string, branchId: string) {
   return sql`select ${branchColumns} from branches b ${withEntryFile} where ${isJoinedId(dialect, "b.id", branchId)} and b.val_id = ${valId}`
 }
 
+interface BranchCreation extends NewBranch {
+  readonly schedules: ScheduleLimits
+  readonly assert: AssertVal
+  readonly at: number
+}
+
 /** The lock of the val is that of all its branches. */
 function* createBranch(
   dialect: Dialect,
-  branch: NewBranch,
-  schedules: ScheduleLimits,
-  assert: AssertVal,
-  at: number,
+  { id, valId, name, sourceId, schedules, assert, at }: BranchCreation,
 ): Script<BranchOfVal | undefined> {
-  const { id, valId, name, sourceId } = branch
   yield* lockVals(dialect, { valId })
   const val = yield* readVal(dialect, valId)
   if (!val) return undefined

@@ -1,8 +1,16 @@
+import {
+  afterCursor,
+  type Database,
+  firstRow,
+  limitTo,
+  nothing,
+  raw,
+  type Script,
+  sql,
+  toPage,
+} from "@hamlet/database"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { PathChange, VersionChange } from "../../domain/files/file-history.ts"
-import type { Page, PageRequest } from "../../domain/paging.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { nothing, raw, sql } from "../database/sql.ts"
 import { selectAllPaths } from "./branch-rows.ts"
 
 interface VersionRow {

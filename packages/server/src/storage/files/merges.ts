@@ -1,10 +1,8 @@
+import { type Dialect, firstRow, rows, type Script, type Statement, sql } from "@hamlet/database"
 import { type Branch, branchHasNoParent, branchNotFound } from "../../domain/files/branches.ts"
 import type { FileLink } from "../../domain/files/file-saves.ts"
 import type { MergeSide, MergeSides } from "../../domain/files/merge-trees.ts"
 import { createTree, type Tree } from "../../domain/files/tree.ts"
-import { firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { type Statement, sql } from "../database/sql.ts"
 import { readPaths } from "./branch-rows.ts"
 import { findBranch } from "./branches.ts"
 

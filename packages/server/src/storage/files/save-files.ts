@@ -1,6 +1,16 @@
 import { limits } from "@hamlet/contract"
 import { isConfigPath } from "@hamlet/contract/deno-json"
 import { readmePath } from "@hamlet/contract/entry-file"
+import {
+  type Dialect,
+  firstRow,
+  inBatches,
+  join,
+  raw,
+  rows,
+  type Script,
+  sql,
+} from "@hamlet/database"
 import { settleAddresses } from "../../domain/files/addresses.ts"
 import type { Branch } from "../../domain/files/branches.ts"
 import {
@@ -14,10 +24,6 @@ import { createTree, findNextEntry, isCode, type TreeFile } from "../../domain/f
 import type { ChangedModule } from "../../domain/modules/imports/carry-over.ts"
 import type { ScheduleLimits } from "../../domain/schedules/schedules.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { inBatches } from "../database/batch-sizes.ts"
-import { firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, raw, sql } from "../database/sql.ts"
 import { emitSaved } from "../events/val-events.ts"
 import { addSchedules } from "../schedules/file-schedules.ts"
 import { toSearchedFiles, writeFileTexts } from "../search/file-texts.ts"

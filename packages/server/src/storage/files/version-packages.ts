@@ -1,4 +1,5 @@
 import { configPaths, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
+import { join, rows, type Script, sql } from "@hamlet/database"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
 import {
   type ChangedModule,
@@ -8,8 +9,6 @@ import {
 } from "../../domain/modules/imports/carry-over.ts"
 import { toConfigKey } from "../../domain/modules/imports/config-keys.ts"
 import { hasPackages } from "../../domain/modules/imports/text-packages.ts"
-import { rows, type Script } from "../database/database.ts"
-import { join, sql } from "../database/sql.ts"
 import { readLockfile } from "../modules/lockfiles.ts"
 
 /** A branch at the version before a save. */

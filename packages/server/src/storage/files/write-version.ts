@@ -1,11 +1,16 @@
+import {
+  type Dialect,
+  inBatches,
+  join,
+  type Script,
+  type Statement,
+  sql,
+  type TableColumns,
+} from "@hamlet/database"
 import type { FileType } from "../../domain/files/tree.ts"
 import type { Resolution } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution, ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { inBatches } from "../database/batch-sizes.ts"
-import type { Script } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { join, type Statement, sql } from "../database/sql.ts"
 import {
   copyLockfile,
   insertLockfile,

@@ -1,11 +1,16 @@
+import {
+  afterCursor,
+  type Database,
+  type Dialect,
+  firstRow,
+  limitTo,
+  type Script,
+  sql,
+} from "@hamlet/database"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { LikeStore } from "../../domain/likes/likes.ts"
 import { addToTrend, removeFromTrend } from "../../domain/vals/trend.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo } from "../database/pagination.ts"
-import { sql } from "../database/sql.ts"
 import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "../vals/read-vals.ts"
 import { isVisible, lockAccess, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test"
+import { migrate, sql } from "@hamlet/database"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { migrate } from "../database/migrate.ts"
-import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { migrations } from "./index.ts"
 

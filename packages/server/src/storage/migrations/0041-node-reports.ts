@@ -1,4 +1,4 @@
-import type { Migration } from "../database/migrate.ts"
+import type { Migration } from "@hamlet/database"
 
 /** What a node tells about itself whenever it renews its lease, as JSON; null for an older one. */
 export const nodeReports: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../database/migrate.ts"
+import type { Migration } from "@hamlet/database"
 
 /**
  * What all nodes together use of the limits (`domain/limits/budgets.ts`). A crash may lose it, so

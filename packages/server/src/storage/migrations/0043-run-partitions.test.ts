@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { migrate, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import {
   describeEachDatabase,
@@ -7,8 +8,6 @@ import {
   type TestDatabase,
 } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
-import { migrate } from "../database/migrate.ts"
-import { sql } from "../database/sql.ts"
 import { createRunStore } from "../runs/runs.ts"
 import { migrations } from "./index.ts"
 

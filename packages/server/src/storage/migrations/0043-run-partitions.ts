@@ -1,7 +1,12 @@
-import { type Database, firstRow } from "../database/database.ts"
-import { unavailable } from "../database/errors.ts"
-import type { Migration } from "../database/migrate.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import {
+  type Database,
+  firstRow,
+  type Migration,
+  raw,
+  type Statement,
+  sql,
+  unavailable,
+} from "@hamlet/database"
 
 /**
  * How far beyond the day of the newest run the table of today reaches, as a partition. Until the
@@ -29,7 +34,7 @@ const lockTables = (tables: string) => `
  * PostgreSQL: partitions runs and their responses by the range of their ids, which is that of their
  * times. No row is copied: the tables of today become the first partitions, and what proves that
  * they contain no later ids is checked beforehand, while they are in use. Statements, names and the
- * order of columns stay the same, so nodes of 0.2.0 go on. `storage/postgres/run-partitions.ts` adds
+ * order of columns stay the same, so nodes of 0.2.0 go on. `storage/runs/partition-tables.ts` adds
  * and drops the later partitions.
  *
  * A partition that a foreign key refers to cannot be dropped, so a trigger deletes the mails of

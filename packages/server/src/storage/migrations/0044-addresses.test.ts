@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test"
+import { migrate, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { migrate } from "../database/migrate.ts"
-import { sql } from "../database/sql.ts"
 import { createValStore } from "../vals/vals.ts"
 import { migrations } from "./index.ts"
 

@@ -1,7 +1,4 @@
-import type { Database } from "../database/database.ts"
-import { rows } from "../database/database.ts"
-import type { Migration } from "../database/migrate.ts"
-import { raw, sql } from "../database/sql.ts"
+import { type Database, type Migration, raw, rows, sql } from "@hamlet/database"
 
 /** Vals whose addresses one transaction settles. */
 const batchMax = 500

@@ -1,4 +1,4 @@
-import type { Migration } from "../database/migrate.ts"
+import type { Migration } from "@hamlet/database"
 import { base } from "../schema/base.ts"
 import { nodeReports } from "./0041-node-reports.ts"
 import { budgets } from "./0042-budgets.ts"

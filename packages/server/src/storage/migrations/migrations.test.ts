@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { postgresDdl, sqliteDdl } from "@hamlet/database"
 import { previousRelease, readChangelog } from "../../../test/support/processes/previous-release.ts"
-import { postgresDdl, sqliteDdl } from "../database/ddl.ts"
 import { migrations } from "./index.ts"
 
 /** The SHA-256 of the statements that each migration landed with. A new one adds its row. */

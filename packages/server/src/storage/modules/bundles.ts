@@ -1,8 +1,7 @@
+import { type Database, firstRow, type Script, type Statement, sql } from "@hamlet/database"
 import { keepRecent } from "@hamlet/kit"
 import type { BundleFiles, StoredBundle } from "@hamlet/sandbox"
 import type { Bundle, BundleStore } from "../../domain/modules/lockfiles.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
 
 interface BundleRow {
   readonly bytes: number

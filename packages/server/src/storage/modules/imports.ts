@@ -1,3 +1,12 @@
+import {
+  createBatchLookup,
+  createExactCache,
+  type Database,
+  join,
+  raw,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type {
   ImportStore,
   ImportTarget,
@@ -5,10 +14,6 @@ import type {
 } from "../../domain/modules/graph/import-store.ts"
 import type { SavedVersion } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch, toBranchKey } from "../../domain/modules/import-address.ts"
-import { createBatchLookup } from "../database/batch-lookups.ts"
-import type { Database } from "../database/database.ts"
-import { createExactCache } from "../database/exact-cache.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 
 interface ImportRow {
   readonly key: string

@@ -1,3 +1,4 @@
+import { type Database, type Script, type Statement, sql } from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { Claim } from "../../domain/claims.ts"
 import type {
@@ -6,8 +7,6 @@ import type {
   SettledLockfile,
 } from "../../domain/modules/lockfiles.ts"
 import { type ClaimKey, createRowClaims, type RowClaims } from "../claims/row-claims.ts"
-import type { Database, Script } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
 import { type BundleContents, keepBundle, writeBundle } from "./bundles.ts"
 
 /** The claims of pending lockfiles, one of each owner at a time. */

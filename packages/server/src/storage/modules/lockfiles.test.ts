@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test"
+import { type Database, readClock, type Statement, sql } from "@hamlet/database"
 import { toBundle } from "@hamlet/sandbox/testing"
 import { recording } from "../../../test/plans/recording-database.ts"
 import {
@@ -18,9 +19,6 @@ import type {
   Resolution,
 } from "../../domain/modules/lockfiles.ts"
 import { toTextHash } from "../../domain/modules/text-hash.ts"
-import { readClock } from "../database/clock.ts"
-import type { Database } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createValStore } from "../vals/vals.ts"
 import { createBundleStore } from "./bundles.ts"

@@ -1,3 +1,15 @@
+import {
+  createBatchLookup,
+  createExactCache,
+  type Database,
+  type Dialect,
+  firstRow,
+  join,
+  raw,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type {
   Lockfile,
@@ -6,11 +18,6 @@ import type {
   Resolution,
 } from "../../domain/modules/lockfiles.ts"
 import type { SettledResolution } from "../../domain/vals/val-source.ts"
-import { createBatchLookup } from "../database/batch-lookups.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { createExactCache } from "../database/exact-cache.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { keepBundle } from "./bundles.ts"
 
 interface StampRow extends LockfileSummary {

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import type { VersionFileStore } from "../../domain/modules/graph/version-files.ts"
-import { sql } from "../database/sql.ts"
 import { createVersionFileStore } from "./version-files.ts"
 
 describeEachDatabase("findPath", (open) => {

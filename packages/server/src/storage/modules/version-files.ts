@@ -1,5 +1,14 @@
 import { isConfigPath } from "@hamlet/contract/deno-json"
 import {
+  createBatchLookup,
+  createExactCache,
+  type Database,
+  join,
+  raw,
+  type Statement,
+  sql,
+} from "@hamlet/database"
+import {
   isModulePath,
   type NamedBranch,
   type SavedVersion,
@@ -7,10 +16,6 @@ import {
   type VersionFileStore,
 } from "../../domain/modules/graph/version-files.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
-import { createBatchLookup } from "../database/batch-lookups.ts"
-import type { Database } from "../database/database.ts"
-import { createExactCache } from "../database/exact-cache.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import {
   type PathRow,
   selectImports,

@@ -1,8 +1,5 @@
+import { beyond, type Dialect, firstRow, type Statements, sql } from "@hamlet/database"
 import type { NotificationType } from "../../domain/notifications/notifications.ts"
-import { firstRow } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { beyond } from "../database/pagination.ts"
-import { type Statements, sql } from "../database/sql.ts"
 
 /** A notification to be stored. */
 export interface NewNotification {

@@ -1,13 +1,19 @@
+import {
+  type Database,
+  list,
+  newestOf,
+  nothing,
+  raw,
+  readPage,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type {
   Notification,
   NotificationStore,
   NotificationType,
 } from "../../domain/notifications/notifications.ts"
-import { list } from "../database/batch-sizes.ts"
-import type { Database } from "../database/database.ts"
-import { newestOf, readPage } from "../database/pagination.ts"
-import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { notificationLimits } from "./add-notification.ts"
 
 /** Characters of a comment. Its page has the rest. */

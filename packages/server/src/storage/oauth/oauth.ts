@@ -1,3 +1,14 @@
+import {
+  beyond,
+  type Database,
+  type Dialect,
+  firstRow,
+  newestOf,
+  raw,
+  readPage,
+  type Script,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type {
   AuthorizationCode,
@@ -11,10 +22,6 @@ import type {
   WaitingDevice,
 } from "../../domain/oauth/oauth.ts"
 import { insertToken } from "../accounts/tokens.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { beyond, newestOf, readPage } from "../database/pagination.ts"
-import { raw, sql } from "../database/sql.ts"
 
 type AuthorizationRow = ClientAuthorization & {
   readonly userId: string

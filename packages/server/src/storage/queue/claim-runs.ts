@@ -1,3 +1,13 @@
+import {
+  type Database,
+  type Dialect,
+  join,
+  raw,
+  rows,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { Fenced } from "../../domain/claims.ts"
 import type {
   ClaimedBatch,
@@ -13,9 +23,6 @@ import {
   saveClaims,
 } from "../claims/node-claims.ts"
 import { type Line, readTurns, type Turns } from "../claims/turns.ts"
-import { type Database, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { fromStoredInput, type StoredRunInput } from "../runs/run-rows.ts"
 
 /** Runs wait while they have a `due_at`, also claimed ones: those are left out later. */
@@ -122,8 +129,8 @@ function listDue(
 /** An account that is gone runs nothing, as one that is suspended. */
 function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
-    select r.id, r.val_id, r.file_id as started_file__id, coalesce(r.branch_id, r.val_id) as started_file__branch_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at as queued_at,
-      r.args as args_json, r.input as input_json, r.request as request_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated, r.log_gap as log_gap_json, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested as is_to_be_cancelled,
+    select r.id, r.val_id, r.file_id as started_file__id, coalesce(r.branch_id, r.val_id) as started_file__branch_id, r.version, r.follows_current as follows_current_flag, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at as queued_at,
+      r.args as args_json, r.input as input_json, r.request as request_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated as logs_truncated_flag, r.log_gap as log_gap_json, r.fence, r.attempt, r.retries, r.depth, r.cancel_requested as is_to_be_cancelled,
       case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_account_suspended
     from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
 }

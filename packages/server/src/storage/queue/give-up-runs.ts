@@ -1,8 +1,6 @@
+import { type Database, type Dialect, isUnavailable, rows, type Script } from "@hamlet/database"
 import type { RunError, UnrecordedRun } from "../../domain/runs/runs.ts"
 import { claimsTable } from "../claims/node-claims.ts"
-import { type Database, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { isUnavailable } from "../database/errors.ts"
 import { endLostRuns, type OpenRunRow, openRunColumns } from "./take-over-runs.ts"
 
 /** How such runs end. */

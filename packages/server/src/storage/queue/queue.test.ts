@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test"
+import { type Database, readClock, rows, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import {
   describeEachDatabase,
@@ -7,9 +8,6 @@ import {
 } from "../../../test/support/databases.ts"
 import type { ClaimedRun, ClaimRequest, NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
-import { readClock } from "../database/clock.ts"
-import { type Database, rows } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createRunStore } from "../runs/runs.ts"
 import { enqueueRuns } from "./enqueue-runs.ts"

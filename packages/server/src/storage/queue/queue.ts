@@ -1,4 +1,6 @@
+import type { Database } from "@hamlet/database"
 import type { QueueDepth, QueueStore } from "../../domain/queue/queue-store.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import {
   claimsTable,
   listClaims,
@@ -6,8 +8,6 @@ import {
   saveClaims,
   selectClaims,
 } from "../claims/node-claims.ts"
-import type { Database } from "../database/database.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { claimRuns, releaseRuns } from "./claim-runs.ts"
 import { enqueueRuns } from "./enqueue-runs.ts"
 import { takeOverRuns } from "./take-over-runs.ts"

@@ -1,7 +1,12 @@
+import {
+  type Dialect,
+  raw,
+  rows,
+  type Script,
+  type SqlValue,
+  type TableColumns,
+} from "@hamlet/database"
 import type { RunRecord } from "../../domain/runs/runs.ts"
-import { rows, type Script } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { raw, type SqlValue } from "../database/sql.ts"
 import {
   columnOf,
   finishRecord,

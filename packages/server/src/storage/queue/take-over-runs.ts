@@ -1,3 +1,17 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  isUnavailable,
+  nothing,
+  raw,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+  withNotice,
+} from "@hamlet/database"
 import { cancelledError } from "@hamlet/sandbox"
 import type { EndedRun, TakenOver, Takeover } from "../../domain/queue/queue-store.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
@@ -10,10 +24,6 @@ import {
   type NodeRow,
   selectClaims,
 } from "../claims/node-claims.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { isUnavailable } from "../database/errors.ts"
-import { nothing, raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
 import { updateLatest } from "../runs/record-runs.ts"
 import { toJson } from "../runs/run-rows.ts"

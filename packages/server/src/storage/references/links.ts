@@ -1,10 +1,8 @@
+import { inBatches, join, raw, rows, type Script, type Statement, sql } from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { inBatches } from "../database/batch-sizes.ts"
-import { rows, type Script } from "../database/database.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { type FileState, selectImports } from "../files/branch-rows.ts"
 import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
 

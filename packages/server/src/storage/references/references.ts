@@ -1,8 +1,14 @@
-import type { PageRequest, Period } from "../../domain/paging.ts"
+import {
+  type Database,
+  listOrder,
+  raw,
+  readPage,
+  type Statement,
+  sql,
+  within,
+} from "@hamlet/database"
+import type { PageRequest, Period } from "@hamlet/database/page"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
-import type { Database } from "../database/database.ts"
-import { listOrder, readPage, within } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
 
 /** The importing val, and the imported val. */

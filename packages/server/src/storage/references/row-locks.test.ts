@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { sql } from "../database/sql.ts"
 import { LinksMoved, writeLinks } from "./row-locks.ts"
 
 describeEachDatabase("writeLinks", (open) => {

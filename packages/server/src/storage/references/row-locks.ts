@@ -1,9 +1,17 @@
 import { toValNameKey } from "@hamlet/contract"
+import {
+  type Database,
+  type Dialect,
+  join,
+  nothing,
+  raw,
+  rows,
+  type Script,
+  type Statement,
+  sql,
+  unavailable,
+} from "@hamlet/database"
 import type { ImportAddress } from "../../domain/modules/import-address.ts"
-import { type Database, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { unavailable } from "../database/errors.ts"
-import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { isCurrentState, selectImports } from "../files/branch-rows.ts"
 
 /** An owner's name and a val's, as they are compared. */

@@ -1,10 +1,7 @@
+import { type Dialect, inBatches, list, rows, type Statements } from "@hamlet/database"
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import { isUnsaved } from "../../domain/runs/runs.ts"
 import type { EventType, NewEvent } from "../../domain/webhooks/events.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { rows } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import type { Statements } from "../database/sql.ts"
 import { emitEvents } from "../events/emit-events.ts"
 import { noteScheduledRuns } from "../schedules/note-ended-runs.ts"
 

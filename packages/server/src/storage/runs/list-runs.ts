@@ -1,17 +1,21 @@
-import { replaceEach, toOwnJson } from "@hamlet/kit"
-import type { Page, PageRequest } from "../../domain/paging.ts"
-import type { Run, RunFilter, RunPosition, RunStatus } from "../../domain/runs/runs.ts"
-import { list } from "../database/batch-sizes.ts"
-import type { Database } from "../database/database.ts"
 import {
   afterCursor,
+  type Database,
+  join,
   type LongTexts,
   limitPart,
   limitTo,
+  list,
+  nothing,
+  raw,
   readLongTexts,
+  type Statement,
+  sql,
   within,
-} from "../database/pagination.ts"
-import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+} from "@hamlet/database"
+import type { Page, PageRequest } from "@hamlet/database/page"
+import { replaceEach, toOwnJson } from "@hamlet/kit"
+import type { Run, RunFilter, RunPosition, RunStatus } from "../../domain/runs/runs.ts"
 import {
   joinedColumns,
   type ListedRunRow,

@@ -1,7 +1,15 @@
+import {
+  firstRow,
+  inBatches,
+  list,
+  raw,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import type { RunPosition } from "../../domain/runs/runs.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { firstRow, rows, type Script } from "../database/database.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { firstIdOf } from "./run-partitions.ts"
 
 /** Deletes some of the runs of deleted vals. Like all purges, returns whether there may be more. */

@@ -1,7 +1,6 @@
+import { type Database, list } from "@hamlet/database"
 import { mapInSlices, parseOwnJson } from "@hamlet/kit"
 import type { LogLine } from "../../domain/runs/runs.ts"
-import { list } from "../database/batch-sizes.ts"
-import type { Database } from "../database/database.ts"
 
 /** The log lines of some runs; those without logs are left out. Long logs are parsed in slices. */
 export async function readLogs(

@@ -1,13 +1,50 @@
+import {
+  type Dialect,
+  inBatches,
+  list,
+  rows,
+  type Script,
+  type SqlValue,
+  type Statement,
+  type Statements,
+  sql,
+  type TableColumns,
+} from "@hamlet/database"
 import { parseOwnJson } from "@hamlet/kit"
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import type { RunError, RunRecord, RunSource, RunStatus } from "../../domain/runs/runs.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type RunValues, type RunWrite, rows, type Script } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
 import { purgeBeyond, purgeDeleted, purgeFrom, purgeOlder } from "./purge-runs.ts"
 import { toJson } from "./run-rows.ts"
+
+/**
+ * The columns of a run, in order; behind them, whether it ends with this write, its depth and its
+ * response. JSON can carry all of them to another thread.
+ */
+export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
+
+/** A change of runs that needs no other data. JSON can carry it to another thread. */
+export type RunWrite =
+  | { readonly kind: "record"; readonly runs: readonly RunValues[] }
+  | { readonly kind: "purge_deleted"; readonly runsMax: number }
+  | {
+      readonly kind: "purge_older"
+      readonly table: string
+      readonly before: number
+      readonly runsMax: number
+    }
+  | {
+      readonly kind: "purge_beyond"
+      readonly valId: string
+      readonly keptMax: number
+      readonly runsMax: number
+    }
+  | {
+      readonly kind: "purge_from"
+      readonly accountId: string
+      readonly from: { readonly startedAt: number; readonly id: string }
+      readonly runsMax: number
+    }
 
 const columns = [
   "id",

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Cursor } from "@hamlet/contract"
+import { type Database, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import {
   describeEachDatabase,
@@ -9,8 +10,7 @@ import {
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import { AppError } from "../../domain/app-error.ts"
 import type { RunRecord, RunStore } from "../../domain/runs/runs.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
+import { findPartitionTables } from "./partition-tables.ts"
 import { firstIdOf } from "./run-partitions.ts"
 import { createRunStore } from "./runs.ts"
 
@@ -53,12 +53,12 @@ async function keep({ addPartitions, dropPartitions }: RunStore, ms: number) {
 
 /** Partitions of five days in the past, where the database has any; without the first one. */
 async function addPast(db: Database) {
-  const { runPartitions } = db.dialect
-  if (!runPartitions) return
-  await db.write(() => runPartitions.drop("before"))
+  const tables = findPartitionTables(db.dialect)
+  if (!tables) return
+  await db.write(() => tables.drop("before"))
   for (const [index, days] of [40, 35, 30, 5, 0, -5].entries())
     await db.write(() =>
-      runPartitions.add({
+      tables.add({
         name: `p${index}`,
         isReserved: false,
         from: firstIdOf(daysAgo(days)),
@@ -68,8 +68,8 @@ async function addPast(db: Database) {
 }
 
 async function listNames(db: Database) {
-  const { runPartitions } = db.dialect
-  const found = runPartitions ? await db.read<{ name: string }>(runPartitions.list) : []
+  const tables = findPartitionTables(db.dialect)
+  const found = tables ? await db.read<{ name: string }>(tables.list) : []
   return found.map(({ name }) => name)
 }
 

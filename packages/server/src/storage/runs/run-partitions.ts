@@ -1,5 +1,5 @@
-import type { Database } from "../database/database.ts"
-import type { Statement } from "../database/sql.ts"
+import type { Database, Statement } from "@hamlet/database"
+import { findPartitionTables } from "./partition-tables.ts"
 
 const dayMs = 86_400_000
 /**
@@ -29,18 +29,17 @@ export async function listPurgedTables(db: Database): Promise<readonly string[]>
  * clock is wrong drops nothing early.
  */
 export async function dropPartitions(db: Database, keptMs: number): Promise<void> {
-  const { runPartitions } = db.dialect
+  const tables = findPartitionTables(db.dialect)
   const { partitions, at } = await listPartitions(db)
   for (const { name, to } of partitions)
-    if (runPartitions && to !== undefined && to <= at - keptMs)
-      await db.write(() => runPartitions.drop(name))
+    if (tables && to !== undefined && to <= at - keptMs) await db.write(() => tables.drop(name))
 }
 
 /** Adds the partitions that are needed next, by the clock of the database. */
 export async function addPartitions(db: Database, keptMs: number): Promise<void> {
-  const { runPartitions } = db.dialect
+  const tables = findPartitionTables(db.dialect)
   const { partitions, at } = await listPartitions(db)
-  if (runPartitions === undefined || partitions.length === 0) return
+  if (tables === undefined || partitions.length === 0) return
   const widthMs = Math.ceil(keptMs / partitionsPerRetention / dayMs) * dayMs
   const end = Math.max(0, ...partitions.map(({ to }) => to ?? 0))
   // After a long time without a server, the days between belong to no partition.
@@ -48,17 +47,17 @@ export async function addPartitions(db: Database, keptMs: number): Promise<void>
   while (from < at + widthMs) {
     const [first, next] = [firstIdOf(from), firstIdOf(from + widthMs)]
     const add = { name: toName(from), from: first, to: next, isReserved: false }
-    let outcome = await db.write(() => runPartitions.add(add))
+    let outcome = await db.write(() => tables.add(add))
     if (outcome === "crowded") {
-      const reserved = await db.write(() => runPartitions.reserve(first, next))
+      const reserved = await db.write(() => tables.reserve(first, next))
       if (reserved === "busy") return
       if (reserved !== "reserved") {
         // Too many to move. Those days stay in the rest, whose runs are deleted one by one.
         from = Math.floor(timeOf(reserved.newest) / dayMs) * dayMs + dayMs
         continue
       }
-      for (const statement of runPartitions.validations) await writePatiently(db, statement)
-      outcome = await db.write(() => runPartitions.add({ ...add, isReserved: true }))
+      for (const statement of tables.validations) await writePatiently(db, statement)
+      outcome = await db.write(() => tables.add({ ...add, isReserved: true }))
     }
     // Another node adds it. A later one before it would leave a gap if that node fails.
     if (outcome === "busy") return
@@ -76,10 +75,8 @@ async function writePatiently(db: Database, statement: Statement): Promise<void>
 }
 
 async function listPartitions(db: Database): Promise<{ partitions: Partition[]; at: number }> {
-  const { runPartitions } = db.dialect
-  const rows = runPartitions
-    ? await db.read<{ name: string; bound: string; at: number }>(runPartitions.list)
-    : []
+  const tables = findPartitionTables(db.dialect)
+  const rows = tables ? await db.read<{ name: string; bound: string; at: number }>(tables.list) : []
   return { partitions: rows.map(toPartition), at: rows[0]?.at ?? 0 }
 }
 

@@ -1,8 +1,7 @@
+import { listedTextBytesMax, raw, type Statement, sql } from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { RunEmail } from "../../domain/mail/inbound/mail.ts"
 import { evalName, type Run, type RunDetail, type RunInput } from "../../domain/runs/runs.ts"
-import { listedTextBytesMax } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
 
 /** A run joined with its val and the val's owner. */
 export type RunRow = Omit<Run, "mail"> & { readonly mail: RunEmail | null }
@@ -52,7 +51,7 @@ export const isOfNoVal = raw("r.val_id = r.owner_id")
  * partition of the responses only.
  */
 export const toDetailColumns = (id: string) =>
-  sql`r.args as args_json, r.return_value as return_value_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated, r.log_gap as log_gap_json,
+  sql`r.args as args_json, r.return_value as return_value_json, coalesce(r.logs, '[]') as logs_json, r.logs_truncated as logs_truncated_flag, r.log_gap as log_gap_json,
     r.egress as egress_json, (select p.response from run_responses p where p.run_id = ${id}) as response_json`
 
 /** The run as lists show it. */

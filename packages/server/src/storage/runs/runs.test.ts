@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
-import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createRunStore } from "./runs.ts"
 

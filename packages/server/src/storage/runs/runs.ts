@@ -1,8 +1,6 @@
-import type { PageRequest } from "../../domain/paging.ts"
+import { type Database, firstId, type Statement, sql } from "@hamlet/database"
+import type { PageRequest } from "@hamlet/database/page"
 import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
-import type { Database, RunWrite } from "../database/database.ts"
-import { firstId } from "../database/pagination.ts"
-import { type Statement, sql } from "../database/sql.ts"
 import { giveUpRuns } from "../queue/give-up-runs.ts"
 import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
 import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
@@ -10,7 +8,7 @@ import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
 import { sizesOf } from "./purge-runs.ts"
 import { readLogs } from "./read-logs.ts"
-import { toRunValues, writeRuns } from "./record-runs.ts"
+import { countRunBytes, type RunWrite, toRunValues, writeRuns } from "./record-runs.ts"
 import { addPartitions, dropPartitions, listPurgedTables } from "./run-partitions.ts"
 import {
   fromStoredInput,
@@ -26,15 +24,32 @@ import {
 const limits = {
   /** Runs of a val among which the last one of a file is searched. */
   latestMax: 1_000,
+  /**
+   * Runs and bytes of a batch that starts the thread. From then on the thread writes every batch,
+   * because waiting for the disk blocks the thread that writes.
+   */
+  threadRunsMin: 16,
+  threadBytesMin: 262_144,
   /** Cancel requests that are read at a time. Those that were carried out make room for others. */
   cancelRequestsMax: 1_000,
+}
+
+const thread = new URL("./runs-thread.ts", import.meta.url)
+
+function isLarge(write: RunWrite): boolean {
+  if (write.kind !== "record") return false
+  const { threadRunsMin, threadBytesMin } = limits
+  return write.runs.length >= threadRunsMin || countRunBytes(write.runs) >= threadBytesMin
 }
 
 /** Runs in the database. */
 export function createRunStore(db: Database): RunStore {
   const list = (condition: Statement, filter: RunFilter, page: PageRequest) =>
     listRuns(db, condition, filter, page)
-  const write = (runs: RunWrite) => db.write(() => writeRuns(db.dialect, runs), { runs })
+  const write = (input: RunWrite) =>
+    db.write(() => writeRuns(db.dialect, input), {
+      byThread: { name: `runs: ${input.kind}`, module: thread, input, isLarge: isLarge(input) },
+    })
   return {
     async find(viewerId, id) {
       const row = await db.first<RunDetailRow>`

@@ -1,7 +1,6 @@
+import { type Database, join, sql } from "@hamlet/database"
 import type { RunRequest } from "../../domain/runs/runs.ts"
 import type { StatStore } from "../../domain/stats/stats.ts"
-import type { Database } from "../database/database.ts"
-import { join, sql } from "../database/sql.ts"
 import { partOf, readInTurn, walkRuns, withVisibleOwner } from "./walk-runs.ts"
 
 const limits = {

@@ -1,9 +1,7 @@
+import { type Database, join, list, raw, type Statement, sql } from "@hamlet/database"
 import type { RunMessage } from "../../domain/runs/runs.ts"
 import { isRequestInput } from "../../domain/runs/runs.ts"
 import type { TelemetryStore, TracedRun } from "../../domain/telemetry/telemetry.ts"
-import { list } from "../database/batch-sizes.ts"
-import type { Database } from "../database/database.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { withCode } from "../vals/val-rows.ts"
 import { readLogs } from "./read-logs.ts"
 import {

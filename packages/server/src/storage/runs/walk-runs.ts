@@ -1,7 +1,5 @@
+import { type Database, firstId, join, raw, type Statement, sql } from "@hamlet/database"
 import type { RunBatches, RunSample, Span } from "../../domain/stats/stats.ts"
-import type { Database } from "../database/database.ts"
-import { firstId } from "../database/pagination.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { isVisible } from "../vals/val-rows.ts"
 
 /** A walk over runs by the time of their start. */

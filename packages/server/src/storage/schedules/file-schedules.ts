@@ -1,3 +1,13 @@
+import {
+  type Dialect,
+  firstRow,
+  inBatches,
+  list,
+  raw,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import type { AddedSchedule } from "../../domain/files/file-saves.ts"
 import {
   type ScheduleChange,
@@ -5,10 +15,6 @@ import {
   toFirstSettings,
 } from "../../domain/schedules/schedules.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { firstRow } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
 /** The val whose files have schedules. */
 export type ScheduleOwner = Pick<Val, "id" | "ownerId">

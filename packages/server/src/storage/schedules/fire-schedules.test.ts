@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
@@ -9,8 +10,6 @@ import {
   type ScheduleInput,
   type ScheduleStore,
 } from "../../domain/schedules/schedules.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { noticeSenderName } from "../mail/outbound/add-notice.ts"
 import { noteScheduledRuns } from "./note-ended-runs.ts"
 import { createScheduleStore } from "./schedules.ts"

@@ -1,3 +1,13 @@
+import {
+  type Database,
+  type Dialect,
+  firstId,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { createTimeSlice } from "@hamlet/kit"
 import type { FileType } from "../../domain/files/tree.ts"
 import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
@@ -15,10 +25,6 @@ import type {
   Overlap,
   ScheduleWork,
 } from "../../domain/schedules/schedules.ts"
-import { type Database, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { firstId } from "../database/pagination.ts"
-import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
 import { fileType } from "./file-schedules.ts"
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { serverErrors } from "../../domain/runs/runs.ts"
 import { failureLimits } from "../../domain/schedules/failures.ts"
 import { changeSchedule } from "../../domain/schedules/schedules.ts"
-import { sql } from "../database/sql.ts"
 import { createQueueStore } from "../queue/queue.ts"
 import { createScheduleStore } from "./schedules.ts"
 

@@ -1,8 +1,13 @@
+import {
+  type Dialect,
+  nothing,
+  rows,
+  type Statements,
+  sql,
+  type TableColumns,
+} from "@hamlet/database"
 import type { EndedRun } from "../../domain/queue/queue-store.ts"
 import { findNotice, isFailure, toPausedReason } from "../../domain/schedules/failures.ts"
-import { rows } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { nothing, type Statements, sql } from "../database/sql.ts"
 
 const columns: TableColumns = {
   run_id: "id",

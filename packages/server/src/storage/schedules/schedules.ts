@@ -1,3 +1,15 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  listOrder,
+  raw,
+  readPage,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import type { ValMention } from "../../domain/comments/comments.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import type { FailingSchedule } from "../../domain/schedules/failures.ts"
@@ -9,10 +21,6 @@ import type {
   ScheduleStore,
 } from "../../domain/schedules/schedules.ts"
 import type { AssertVal } from "../../domain/vals/vals.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { listOrder, readPage } from "../database/pagination.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { countActive, fileType, insertSchedule, readTime } from "./file-schedules.ts"
 import { correctTimes, findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"

@@ -1,3 +1,4 @@
+import { type Dialect, inBatches, list, rows, type Script, sql } from "@hamlet/database"
 import type { RunError } from "../../domain/runs/runs.ts"
 import {
   type FailingSchedule,
@@ -6,10 +7,6 @@ import {
   toPausedReason,
 } from "../../domain/schedules/failures.ts"
 import type { NewEvent } from "../../domain/webhooks/events.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { sql } from "../database/sql.ts"
 import { emitEvent } from "../events/emit-events.ts"
 import { addNotice } from "../mail/outbound/add-notice.ts"
 import { addNotification } from "../notifications/add-notification.ts"

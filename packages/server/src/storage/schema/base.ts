@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs"
-import type { Ddl } from "../database/ddl.ts"
-import type { Migration } from "../database/migrate.ts"
+import type { Ddl, Migration } from "@hamlet/database"
 
 /**
  * The schema that an empty database gets first; `migrations/index.ts` has the steps after it. The
  * tables are in the `.sql` files of this folder, one text for both databases: words in capitals are
- * the column types of `database/ddl.ts`. Times are milliseconds since 1970, booleans are 0 or 1, and
+ * the column types of `Ddl`. Times are milliseconds since 1970, booleans are 0 or 1, and
  * a `…_key` is the lower-case text that must be unique.
  *
  * It is the schema of 0.2.0. On PostgreSQL, databases that are older have the same tables with some
@@ -14,6 +13,7 @@ import type { Migration } from "../database/migrate.ts"
 export const base: Migration = {
   version: 40,
   name: "base",
+  release: "0.2.0",
   statements: (ddl) => [
     ...["accounts", "vals", "runs", "messages"].flatMap((name) => readTables(name, ddl)),
     ...ddl.choose({ sqlite: searchTables, postgres: searchIndexes }),

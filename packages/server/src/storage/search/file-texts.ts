@@ -1,10 +1,18 @@
 import { readmePath } from "@hamlet/contract/entry-file"
+import {
+  type Dialect,
+  inBatches,
+  join,
+  type LastStep,
+  list,
+  rows,
+  type Statements,
+  sql,
+  type TableColumns,
+} from "@hamlet/database"
 import { isCode, type TreeFile } from "../../domain/files/tree.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type LastStep, rows } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { join, type Statements, sql } from "../database/sql.ts"
 import { isState } from "../files/branch-rows.ts"
+import { findSearchIndex } from "./find-search-index.ts"
 import { foldText } from "./fold-text.ts"
 
 const limits = {
@@ -126,7 +134,7 @@ function* replaceTexts(
   for (const some of inBatches(changed.filter((file) => taken.has(file)))) {
     const texts = yield* readTexts(valId, some)
     for (const { path, body } of texts.filter((text) => before.has(text.path)))
-      yield* dialect.search.replaceBody(valId, path, body)
+      yield* findSearchIndex(dialect).replaceBody(valId, path, body)
     yield* insertTexts(
       dialect,
       valId,

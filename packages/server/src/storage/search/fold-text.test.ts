@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import fc from "fast-check"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
-import { sql } from "../database/sql.ts"
 import { foldBody, foldText } from "./fold-text.ts"
 
 const pieces = fc.constantFrom(

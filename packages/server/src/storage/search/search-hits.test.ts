@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type Candidates, raw, sql } from "@hamlet/database"
 import fc from "fast-check"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
 import type { Privacy } from "../../domain/vals/val-access.ts"
-import type { Candidates, Hit } from "../database/database.ts"
-import { raw, sql } from "../database/sql.ts"
 import { createValStore } from "../vals/vals.ts"
+import { findSearchIndex } from "./find-search-index.ts"
 import { foldText } from "./fold-text.ts"
 import {
+  byRank,
   findIndexed,
+  type Hit,
   hitsByIds,
   hitsByNamePrefix,
   hitsInOrder,
   type Pattern,
 } from "./search-hits.ts"
-import { byRank } from "./search-limits.ts"
 
 describe("byRank", () => {
   const hit: fc.Arbitrary<Hit> = fc.record({
@@ -134,9 +135,9 @@ describeEachDatabase("search hits", (open) => {
   })
   const namesOf = (hits: readonly Hit[]) =>
     hits.map(({ id, isName }) => [vals.find((val) => val.id === id)?.name, isName])
-  const index = () => database.db.dialect.search
+  const index = () => findSearchIndex(database.db.dialect)
   const find = async (candidates: Candidates) => {
-    const hits = await database.db.openSearch("test").find(candidates)
+    const hits = await database.db.openSearch("test").find<Hit>(candidates)
     return hits.toSorted((left, right) =>
       byRank({ ...left, isName: false }, { ...right, isName: false }),
     )

@@ -1,6 +1,4 @@
-import { list } from "../database/batch-sizes.ts"
-import type { Candidates, Hit } from "../database/database.ts"
-import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { type Candidates, join, list, nothing, raw, type Statement, sql } from "@hamlet/database"
 import { contains, type SearchIndex } from "./search-index.ts"
 
 /** A query, folded, for each way to look for it. */
@@ -13,6 +11,36 @@ export interface Pattern {
   readonly indexed: string | undefined
   /** The beginning of the name. */
   readonly prefix: string | undefined
+}
+
+/** A val that matches a search, with the columns that rank it. */
+export interface Hit {
+  readonly id: string
+  readonly likeCount: number
+  readonly createdAt: number
+  readonly isName: boolean
+  /** In which of its texts the query is, where that was asked. */
+  readonly place?: string
+}
+
+/** Name hits first, then the most liked, then the newest. */
+export function byRank(left: Hit, right: Hit): number {
+  return (
+    Number(right.isName) - Number(left.isName) ||
+    right.likeCount - left.likeCount ||
+    right.createdAt - left.createdAt ||
+    (left.id < right.id ? 1 : -1)
+  )
+}
+
+/** Candidates with the columns of a Hit; `is_name` is null for a val that does not match. */
+function toCandidates(select: Statement, hitsMax: number): Candidates {
+  return {
+    select,
+    hitColumn: "is_name",
+    rankColumns: ["like_count", "created_at", "id"],
+    hitsMax,
+  }
 }
 
 /**
@@ -28,7 +56,7 @@ export function hitsInOrder(
   const select = sql`
     select v.id, v.like_count, v.created_at, (select ${isName(pattern)} from search_texts t where t.val_id = v.id and ${isHit(index, pattern)} order by t.path limit 1) as is_name
     from (select id, like_count, created_at from vals where ${part} order by like_count desc, created_at desc, id desc limit ${rowsMax}) v`
-  return { select, hitsMax: rowsMax }
+  return toCandidates(select, rowsMax)
 }
 
 /** The result of an index for a pattern, among the public vals. */
@@ -69,7 +97,7 @@ export function hitsByIds(
     select v.id, v.like_count, v.created_at, ${check ? sql`case when ${check} then ${hit} end` : hit} as is_name
     from (${ids}) hit join vals v on v.id = hit.val_id join search_texts t on t.key = hit.key
     where v.privacy = 'public' ${other} ${after ? sql`and ${isRankedAfter(after, "v.")}` : nothing}`
-  return { select, hitsMax }
+  return toCandidates(select, hitsMax)
 }
 
 /** A hit in the code of a val. */
@@ -85,7 +113,7 @@ export function placesIn(index: SearchIndex, ids: readonly string[], body: strin
   const select = sql`
     select v.id, 0 as like_count, 0 as created_at, 0 as is_name, (select ${place} as place from search_texts t where t.val_id = v.id and ${at} > 0 order by 1 limit 1) as place
     from vals v where v.id in (${list(ids)})`
-  return { select, hitsMax: ids.length }
+  return toCandidates(select, ids.length)
 }
 
 /** The folded name of the val of the text `t`: the texts of its other files do not have it. */

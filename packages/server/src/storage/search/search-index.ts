@@ -1,4 +1,4 @@
-import { type Statement, type Statements, sql } from "../database/sql.ts"
+import { type Statement, type Statements, sql } from "@hamlet/database"
 
 /** The text of a val itself, folded: its name, and its code, readme and description. */
 export interface SearchText {

@@ -1,15 +1,16 @@
 import type { CursorKeys } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
-import type { Page, PageRequest } from "../../domain/paging.ts"
-import type { FoundVal, Val } from "../../domain/vals/vals.ts"
-import type { Candidates, Database, Hit } from "../database/database.ts"
-import { findCursor } from "../database/pagination.ts"
-import { join, raw, sql } from "../database/sql.ts"
+import { type Candidates, type Database, findCursor, join, raw, sql } from "@hamlet/database"
+import type { Page } from "@hamlet/database/page"
+import type { FoundVal, Val, ValPageRequest } from "../../domain/vals/vals.ts"
 import { completeVals, readListedVals } from "../vals/read-vals.ts"
 import { isListed, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
+import { findSearchIndex } from "./find-search-index.ts"
 import { foldText } from "./fold-text.ts"
 import {
+  byRank,
   findIndexed,
+  type Hit,
   hitsByIds,
   hitsByNamePrefix,
   hitsInOrder,
@@ -20,7 +21,6 @@ import {
   placesIn,
 } from "./search-hits.ts"
 import type { SearchIndex } from "./search-index.ts"
-import { byRank } from "./search-limits.ts"
 
 const limits = {
   /**
@@ -54,16 +54,16 @@ export async function searchRanked(
   db: Database,
   viewerId: string | undefined,
   query: string,
-  page: PageRequest,
+  page: ValPageRequest,
   searcher = viewerId ?? "",
 ): Promise<Page<FoundVal>> {
   const pattern = toPattern(query)
   const after = toHit(findCursor(page, ["integer", "integer", "time", "id"]))
   const skipped = after ? 0 : page.offset
   const wanted = skipped + page.limit + 1
-  const index = db.dialect.search
+  const index = findSearchIndex(db.dialect)
   const search = db.openSearch(searcher)
-  const find = (candidates: Candidates) => search.find(candidates)
+  const find = (candidates: Candidates) => search.find<Hit>(candidates)
   const shown = await findPublicHits(index, find, { pattern, wanted, after })
   const hidden =
     viewerId === undefined

@@ -1,4 +1,17 @@
 import { toValNameKey } from "@hamlet/contract"
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  inBatches,
+  join,
+  list,
+  nothing,
+  rows,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
@@ -10,10 +23,6 @@ import type {
 } from "../../domain/vals/import-vals.ts"
 import type { ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, nothing, type Statement, sql } from "../database/sql.ts"
 import type { MainBranch } from "../files/branch-rows.ts"
 import { writeVersion } from "../files/write-version.ts"
 import { LinksMoved, toTurn, writeLinks } from "../references/row-locks.ts"

@@ -1,12 +1,18 @@
 import { readmePath } from "@hamlet/contract/entry-file"
+import {
+  type Dialect,
+  firstRow,
+  inBatches,
+  join,
+  type LastStep,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { AddressFiles, NewVal } from "../../domain/vals/vals.ts"
-import { inBatches } from "../database/batch-sizes.ts"
-import { firstRow, type LastStep, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, type Statement, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import {
   type ChangedFile,

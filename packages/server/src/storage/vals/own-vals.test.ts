@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import fc from "fast-check"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
@@ -6,7 +7,6 @@ import { addUser } from "../../../test/support/users.ts"
 import type { Privacy } from "../../domain/vals/val-access.ts"
 import type { OwnValFilter, OwnValSort } from "../../domain/vals/val-lists.ts"
 import type { ValType } from "../../domain/vals/vals.ts"
-import { sql } from "../database/sql.ts"
 import { createOwnValStore } from "./own-vals.ts"
 
 const privacies: readonly Privacy[] = ["public", "unlisted", "private"]

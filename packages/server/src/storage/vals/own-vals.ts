@@ -1,11 +1,18 @@
 import { type CursorKeys, toValNameKey } from "@hamlet/contract"
+import {
+  afterCursor,
+  type Database,
+  findCursor,
+  type KeyKind,
+  limitTo,
+  nothing,
+  raw,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { replaceEach } from "@hamlet/kit"
-import type { PageRequest } from "../../domain/paging.ts"
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/val-lists.ts"
-import type { Val } from "../../domain/vals/vals.ts"
-import type { Database } from "../database/database.ts"
-import { afterCursor, findCursor, type KeyKind, limitTo } from "../database/pagination.ts"
-import { nothing, raw, type Statement, sql } from "../database/sql.ts"
+import type { Val, ValPageRequest } from "../../domain/vals/vals.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, updatedAt, withCurrentVersion } from "./val-rows.ts"
@@ -52,7 +59,7 @@ const indexedSorts: readonly OwnValSort[] = ["created", "name"]
 function listOwn(
   ownerId: string,
   filter: OwnValFilter,
-  page: PageRequest,
+  page: ValPageRequest,
   sortedMax: number,
 ): Statement {
   const { sort, order = sort === "name" ? "asc" : "desc" } = filter
@@ -74,7 +81,7 @@ function listOwn(
     order by ${raw(`found.sort_key ${direction}${ties("found")}`)}`
 }
 
-function afterIndexed(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
+function afterIndexed(page: ValPageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
   if (sort === "name") return afterCursor(page, "own.name_key", ["text"], order)
   return afterCursor(page, "own.created_at, own.id", ["time", "id"], order)
 }
@@ -83,7 +90,7 @@ function afterIndexed(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"
  * Vals without a sort key come last, in both directions. A val that is saved, liked or run between
  * two pages moves; the others keep their positions.
  */
-function afterSorted(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
+function afterSorted(page: ValPageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
   const kind: KeyKind = sort === "likes" ? "integer" : "time"
   const [key = null, id = null] = findCursor(page, [kind, "id"], sort === "run") ?? []
   if (id === null) return nothing

@@ -1,9 +1,7 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { Page, PageRequest } from "../../domain/paging.ts"
-import type { Val, ValRanking } from "../../domain/vals/vals.ts"
-import type { Database } from "../database/database.ts"
-import { afterCursor, limitTo } from "../database/pagination.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import { afterCursor, type Database, limitTo, raw, type Statement, sql } from "@hamlet/database"
+import type { Page } from "@hamlet/database/page"
+import type { Val, ValPageRequest, ValRanking } from "../../domain/vals/vals.ts"
 import { readVals } from "./read-vals.ts"
 import { toListedColumns, withCurrentVersion } from "./val-rows.ts"
 
@@ -28,7 +26,7 @@ export function listRanked(
   db: Database,
   ranking: ValRanking,
   ownerId: string | undefined,
-  page: PageRequest,
+  page: ValPageRequest,
 ): Promise<Page<Val>> {
   const column = raw(columns[ranking])
   const after = afterCursor(page, `${columns[ranking]}, created_at, id`, ["time", "time", "id"])

@@ -1,9 +1,13 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { Page, PageRequest } from "../../domain/paging.ts"
+import {
+  asIs,
+  type Database,
+  type LongTexts,
+  readLongTexts,
+  type Statement,
+} from "@hamlet/database"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Val } from "../../domain/vals/vals.ts"
-import type { Database } from "../database/database.ts"
-import { asIs, type LongTexts, readLongTexts } from "../database/pagination.ts"
-import type { Statement } from "../database/sql.ts"
 import { withEntry } from "./val-rows.ts"
 
 /** A row of a list with `toListedColumns`: the code is null where the texts are too long for it. */

@@ -1,9 +1,15 @@
+import {
+  type Database,
+  type Dialect,
+  inBatches,
+  list,
+  rows,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import type { ValPurge, ValPurgeStore } from "../../domain/val-storage.ts"
 import { changeUsage } from "../blobs/blobs.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type Database, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { type Statement, sql } from "../database/sql.ts"
 
 interface PurgeRow {
   readonly valId: string

@@ -1,12 +1,17 @@
+import {
+  type Dialect,
+  firstRow,
+  listedTextBytesMax,
+  raw,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
-import type { OmittedText, PageRequest } from "../../domain/paging.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
 import type { Privacy, ValAccess } from "../../domain/vals/val-access.ts"
-import { firstRow } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { listedTextBytesMax } from "../database/pagination.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import type { OmittedText, ValPageRequest } from "../../domain/vals/vals.ts"
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
 export const updatedAt = raw(
@@ -34,7 +39,7 @@ export const valColumns = toColumns("d.content", "coalesce(c.content, '')")
  * `readVals`. Of a text that the list leaves out, it has the beginning, from which the summary is
  * made.
  */
-export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): Statement {
+export function toListedColumns({ omit = [] }: Pick<ValPageRequest, "omit">): Statement {
   const texts = {
     code: { column: "coalesce(c.content, '')", bytes: "coalesce(octet_length(c.content), 0)" },
     readme: { column: "d.content", bytes: "coalesce(octet_length(d.content), 0)" },

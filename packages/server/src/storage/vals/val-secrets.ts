@@ -1,3 +1,11 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  type Script,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import type {
   SealedValSecret,
   SecretVal,
@@ -11,9 +19,6 @@ import {
   type SecretTable,
   upsertSecret,
 } from "../accounts/secrets.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { type Statements, sql } from "../database/sql.ts"
 
 const ofVals: SecretTable = { name: "val_secrets", owner: "val_id", isDescribed: true }
 

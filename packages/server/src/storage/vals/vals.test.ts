@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { sql } from "@hamlet/database"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
 import type { Privacy } from "../../domain/vals/val-access.ts"
 import type { Val } from "../../domain/vals/vals.ts"
-import { sql } from "../database/sql.ts"
 import { createValStore, selectVals } from "./vals.ts"
 
 const privacies: readonly Privacy[] = ["public", "unlisted", "private"]

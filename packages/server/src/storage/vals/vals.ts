@@ -1,6 +1,24 @@
 import { toValNameKey } from "@hamlet/contract"
+import {
+  afterCursor,
+  asIs,
+  createBatchLookup,
+  createExactCache,
+  type Database,
+  type Dialect,
+  firstRow,
+  join,
+  limitPart,
+  limitTo,
+  newestFirst,
+  raw,
+  type Script,
+  type Statement,
+  sql,
+  type TableColumns,
+  toPage,
+} from "@hamlet/database"
 import { findCallDepth } from "../../domain/call-depth.ts"
-import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
   EmptyVal,
@@ -9,23 +27,11 @@ import type {
   Val,
   ValChange,
   ValFilter,
+  ValPageRequest,
   ValState,
   ValStore,
 } from "../../domain/vals/vals.ts"
-import { createBatchLookup } from "../database/batch-lookups.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect, TableColumns } from "../database/dialect.ts"
-import { createExactCache } from "../database/exact-cache.ts"
-import {
-  afterCursor,
-  asIs,
-  limitPart,
-  limitTo,
-  newestFirst,
-  toPage,
-} from "../database/pagination.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { writeLinksOnce } from "../database/write-once.ts"
+import { writeLinksOnce } from "../accounts/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
 import { entryType } from "../files/branch-rows.ts"
 import { countOutgoing } from "../references/links.ts"
@@ -168,7 +174,7 @@ function weigh(val: Val): number {
 export function selectVals(
   viewerId: string | undefined,
   filter: ValFilter,
-  page: PageRequest,
+  page: ValPageRequest,
 ): Statement {
   const parts = partsOf(viewerId, filter)
   if (parts.length === 0) return sql`select 1 where 1 = 0`

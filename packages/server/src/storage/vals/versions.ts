@@ -1,18 +1,24 @@
+import {
+  afterCursor,
+  asIs,
+  type Database,
+  type Dialect,
+  firstRow,
+  join,
+  type LongTexts,
+  limitTo,
+  nothing,
+  raw,
+  readLongTexts,
+  rows,
+  type Script,
+  sql,
+} from "@hamlet/database"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import { settleAddresses } from "../../domain/files/addresses.ts"
 import { createTree, type TreeFile } from "../../domain/files/tree.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import {
-  afterCursor,
-  asIs,
-  type LongTexts,
-  limitTo,
-  readLongTexts,
-} from "../database/pagination.ts"
-import { join, nothing, raw, sql } from "../database/sql.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
 import { relinkOutgoing } from "../references/links.ts"

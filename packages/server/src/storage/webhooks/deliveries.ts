@@ -1,3 +1,18 @@
+import {
+  type Database,
+  firstRow,
+  inBatches,
+  list,
+  newestFirst,
+  nothing,
+  raw,
+  readPage,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { Claim } from "../../domain/claims.ts"
 import type {
@@ -8,12 +23,8 @@ import type {
   RecordedAttempt,
   WebhookRun,
 } from "../../domain/webhooks/deliveries.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import type { RowClaims } from "../claims/row-claims.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
-import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { newestFirst, readPage } from "../database/pagination.ts"
-import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
 import { countRoom } from "../events/emit-events.ts"
 import { enqueueRuns } from "../queue/enqueue-runs.ts"
 import { toJson } from "../runs/run-rows.ts"

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { type Database, sql } from "@hamlet/database"
 import { describeEachDatabase, type OpenDatabase } from "../../../test/support/databases.ts"
 import { createCipher } from "../../domain/secrets/cipher.ts"
 import { resealAll } from "../../domain/secrets/secrets.ts"
@@ -8,8 +9,6 @@ import {
   toWebhookPurpose,
 } from "../../domain/webhooks/signature.ts"
 import { createRowClaims } from "../claims/row-claims.ts"
-import type { Database } from "../database/database.ts"
-import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createDeliveryStore } from "./deliveries.ts"
 import { createWebhookStore } from "./webhooks.ts"

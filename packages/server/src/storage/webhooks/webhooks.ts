@@ -1,3 +1,16 @@
+import {
+  ConstraintError,
+  type Database,
+  type Dialect,
+  firstRow,
+  join,
+  newestOf,
+  raw,
+  readPage,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { EventType } from "../../domain/webhooks/events.ts"
 import type {
@@ -7,12 +20,7 @@ import type {
   WebhookChange,
   WebhookStore,
 } from "../../domain/webhooks/webhooks.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { ConstraintError } from "../database/errors.ts"
-import { newestOf, readPage } from "../database/pagination.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { writeOnce } from "../database/write-once.ts"
+import { writeOnce } from "../accounts/write-once.ts"
 import { withCode } from "../vals/val-rows.ts"
 
 const sealedColumns = raw("id, key_id as sealed__key_id, sealed as sealed__bytes")

@@ -1,5 +1,5 @@
 import { type Client, createClient } from "@hamlet/contract/client"
-import { sql } from "../../../src/storage/database/sql.ts"
+import { sql } from "@hamlet/database"
 import { openAgain } from "../../support/databases.ts"
 import { limitConcurrency } from "../../support/limit-concurrency.ts"
 import { proxyNames } from "../../support/proxies/start-proxy.ts"

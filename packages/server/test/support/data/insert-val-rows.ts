@@ -1,6 +1,6 @@
+import { type Statements, sql } from "@hamlet/database"
 import type { Privacy } from "../../../src/domain/vals/val-access.ts"
 import type { ValType } from "../../../src/domain/vals/vals.ts"
-import { type Statements, sql } from "../../../src/storage/database/sql.ts"
 
 /** A val with one version. */
 export interface PlacedVal {

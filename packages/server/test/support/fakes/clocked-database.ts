@@ -1,5 +1,4 @@
-import type { Database } from "../../../src/storage/database/database.ts"
-import { raw } from "../../../src/storage/database/sql.ts"
+import { type Database, raw } from "@hamlet/database"
 
 /** The database with a clock that the test sets, in place of that of the database server. */
 export function withClock(db: Database, now: () => number): Database {

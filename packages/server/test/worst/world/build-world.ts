@@ -1,7 +1,6 @@
 import { limits } from "@hamlet/contract"
 import type { Client } from "@hamlet/contract/client"
-import type { Database } from "../../../src/storage/database/database.ts"
-import { type Statements, sql } from "../../../src/storage/database/sql.ts"
+import { type Database, type Statements, sql } from "@hamlet/database"
 import { createValStore } from "../../../src/storage/vals/vals.ts"
 import { limitConcurrency } from "../../support/limit-concurrency.ts"
 import { worstVals } from "../inputs/own-doors.ts"

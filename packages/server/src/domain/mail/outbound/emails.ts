@@ -1,6 +1,6 @@
 import type { emailRecord } from "@hamlet/contract"
+import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Claim } from "../../claims.ts"
-import type { Page, PageRequest } from "../../paging.ts"
 import type { Stored } from "../../records/stored.ts"
 
 type EmailView = Stored<typeof emailRecord>

@@ -1,6 +1,6 @@
 import { type TelemetryAttribute, type telemetryLog, toRunId, type trace } from "@hamlet/contract"
+import type { PageRoom } from "@hamlet/database/page"
 import type { z } from "zod"
-import type { PageRoom } from "../../../domain/paging.ts"
 import type { LogLine, RunStatus } from "../../../domain/runs/runs.ts"
 import type { TelemetryLog, TelemetryQuery, Trace } from "../../../domain/telemetry/telemetry.ts"
 import { nanosPerMs, type TimePage, toNanos } from "../../../domain/telemetry/time-pages.ts"

@@ -1,7 +1,4 @@
-import type { Database } from "../../database/database.ts"
-import type { Dialect } from "../../database/dialect.ts"
-import type { RecordOf } from "../../database/records.ts"
-import type { Sql, SqlValue, Statement } from "../../database/sql.ts"
+import type { Database, Dialect, RecordOf, Sql, SqlValue, Statement } from "@hamlet/database"
 
 /** The parts of a database that only reading needs. */
 export type Readable = Pick<Database, "dialect" | "read" | "stop">

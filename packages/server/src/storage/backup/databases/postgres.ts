@@ -1,11 +1,15 @@
+import { raw, type Sql, type SqlValue, sql } from "@hamlet/database"
+import {
+  createClient,
+  fromPostgresError,
+  openPostgres,
+  type PostgresResult,
+  parsePostgresUrl,
+  postgresDefaults,
+  postgresDialect,
+  toPostgresRecords,
+} from "@hamlet/database/postgres"
 import type { ReservedSQL } from "bun"
-import { raw, type Sql, type SqlValue, sql } from "../../database/sql.ts"
-import { createClient, postgresDefaults } from "../../postgres/client.ts"
-import { postgresDialect } from "../../postgres/dialect.ts"
-import { fromPostgresError } from "../../postgres/errors.ts"
-import { openPostgres } from "../../postgres/open.ts"
-import { parsePostgresUrl } from "../../postgres/postgres-url.ts"
-import { type PostgresResult, toPostgresRecords } from "../../postgres/result.ts"
 import type { BackupDatabase, Cursor, SnapshotRow } from "./backup-database.ts"
 
 const snapshotLimits = {

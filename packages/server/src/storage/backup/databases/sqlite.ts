@@ -1,11 +1,9 @@
 import { Database as Connection, SQLiteError } from "bun:sqlite"
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { raw, type Sql, type SqlValue, sql } from "../../database/sql.ts"
-import { sqliteDialect } from "../../sqlite/dialect.ts"
-import { fromSqliteError } from "../../sqlite/errors.ts"
-import { openSqlite } from "../../sqlite/open.ts"
-import { readRecords } from "../../sqlite/result.ts"
+import { raw, type Sql, type SqlValue, sql } from "@hamlet/database"
+import { fromSqliteError, openSqlite, readRecords, sqliteDialect } from "@hamlet/database/sqlite"
+import { fts5Index } from "../../search/fts5-index.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import type { BackupDatabase, Cursor, SnapshotRow } from "./backup-database.ts"
 
@@ -76,7 +74,7 @@ export function toSqliteBackup(path: string): BackupDatabase {
         obstructions: raw(
           "select 'drop ' || type || ' ' || name as \"drop\", sql as \"create\" from sqlite_schema where type in ('index', 'trigger') and sql is not null order by type desc",
         ),
-        completion: sqliteDialect.search.fill,
+        completion: fts5Index.fill,
         brokenReferences: raw("pragma foreign_key_check"),
       }
     },

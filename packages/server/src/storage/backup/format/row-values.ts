@@ -1,5 +1,5 @@
 import { BackupDamaged } from "@hamlet/contract/backup"
-import type { SqlValue } from "../../database/sql.ts"
+import type { SqlValue } from "@hamlet/database"
 import type { TableColumn } from "../databases/backup-database.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import type { Frame } from "./frame-reader.ts"

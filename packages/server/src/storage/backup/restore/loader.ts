@@ -1,5 +1,4 @@
-import { type Migration, migrate } from "../../database/migrate.ts"
-import { raw } from "../../database/sql.ts"
+import { type Migration, migrate, raw } from "@hamlet/database"
 import {
   type BackupDatabase,
   type LoadConnection,

@@ -1,10 +1,8 @@
 import { BackupDamaged, type BackupHeader, type BackupSummary } from "@hamlet/contract/backup"
+import { findTooOld, firstId, type Migration, raw, type SqlValue } from "@hamlet/database"
 import { AppError } from "../../../domain/app-error.ts"
 import type { Recipient } from "../../../domain/mail/outbound/emails.ts"
 import type { ContentStore } from "../../blobs/object-chunks.ts"
-import { findTooOld, type Migration, releaseBefore } from "../../database/migrate.ts"
-import { firstId } from "../../database/pagination.ts"
-import { raw, type SqlValue } from "../../database/sql.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
 import { toSearchedPath } from "../../vals/changes/change-val.ts"
 import { withEntry } from "../../vals/val-rows.ts"
@@ -97,7 +95,7 @@ function assertSupported(
   const tooOld = findTooOld(schemaVersion, migrations)
   if (tooOld !== undefined)
     throw new RestoreRefused(
-      `${tooOld}; restore it with Hamlet ${releaseBefore}, start that once, then this version`,
+      `${tooOld.problem}; restore it with Hamlet ${tooOld.release}, start that once, then this version`,
     )
   const names = sections.map(({ name }) => name)
   const unknown = names.find(

@@ -1,4 +1,18 @@
 import { toValNameKey } from "@hamlet/contract"
+import {
+  type Database,
+  type Dialect,
+  firstId,
+  firstRow,
+  inBatches,
+  list,
+  raw,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { ObjectPlace } from "../../../domain/blobs/objects.ts"
 import { MailRefused } from "../../../domain/mail/inbound/mail.ts"
@@ -11,12 +25,7 @@ import type {
   NewMail,
   StoredMail,
 } from "../../../domain/mail/inbound/receive-mail.ts"
-import { inBatches, list } from "../../database/batch-sizes.ts"
-import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
-import type { Dialect } from "../../database/dialect.ts"
-import { firstId } from "../../database/pagination.ts"
-import { raw, type Statement, type Statements, sql } from "../../database/sql.ts"
-import { writeOnce } from "../../database/write-once.ts"
+import { writeOnce } from "../../accounts/write-once.ts"
 import { enqueueRuns } from "../../queue/enqueue-runs.ts"
 import { valFileTables, withCode } from "../../vals/val-rows.ts"
 

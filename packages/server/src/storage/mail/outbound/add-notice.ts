@@ -1,9 +1,7 @@
+import { type Dialect, firstRow, type Statements, sql } from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { Notice } from "../../../domain/mail/outbound/emails.ts"
 import { asAdded } from "../../claims/row-claims.ts"
-import { firstRow } from "../../database/database.ts"
-import type { Dialect } from "../../database/dialect.ts"
-import { type Statements, sql } from "../../database/sql.ts"
 
 /** The setting with the address of notices. It is absent while the server sends no mail. */
 export const noticeSenderName = "mail_notice_sender"

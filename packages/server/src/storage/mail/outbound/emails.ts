@@ -1,3 +1,19 @@
+import {
+  type Database,
+  type Dialect,
+  firstRow,
+  inBatches,
+  list,
+  newestOf,
+  nothing,
+  raw,
+  readPage,
+  rows,
+  type Script,
+  type Statement,
+  type Statements,
+  sql,
+} from "@hamlet/database"
 import { toOwnJson } from "@hamlet/kit"
 import type { Claim } from "../../../domain/claims.ts"
 import { toEmailStatus } from "../../../domain/mail/outbound/deliver-email.ts"
@@ -12,13 +28,8 @@ import type {
   Resending,
 } from "../../../domain/mail/outbound/emails.ts"
 import { putEmailCode } from "../../accounts/email-codes.ts"
+import { writeOnce } from "../../accounts/write-once.ts"
 import { asAdded, type RowClaims } from "../../claims/row-claims.ts"
-import { inBatches, list } from "../../database/batch-sizes.ts"
-import { type Database, firstRow, rows, type Script } from "../../database/database.ts"
-import type { Dialect } from "../../database/dialect.ts"
-import { newestOf, readPage } from "../../database/pagination.ts"
-import { nothing, raw, type Statement, type Statements, sql } from "../../database/sql.ts"
-import { writeOnce } from "../../database/write-once.ts"
 import { noticeSenderName } from "./add-notice.ts"
 
 const dayMs = 86_400_000

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
+import { raw, rows, sql } from "@hamlet/database"
 import { describeEachDatabase, type TestDatabase } from "../../../../test/support/databases.ts"
 import { addUser } from "../../../../test/support/users.ts"
 import type { ValChange, ValStore } from "../../../domain/vals/vals.ts"
-import { rows } from "../../database/database.ts"
-import { raw, sql } from "../../database/sql.ts"
 import { createValStore } from "../vals.ts"
 
 const anyone = () => {}

@@ -1,5 +1,13 @@
 import { toValNameKey } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
+import {
+  type Dialect,
+  firstRow,
+  type LastStep,
+  type Script,
+  type Statement,
+  sql,
+} from "@hamlet/database"
 import { AppError } from "../../../domain/app-error.ts"
 import { emptyTree, settleAddresses } from "../../../domain/files/addresses.ts"
 import { changeTree } from "../../../domain/files/change-tree.ts"
@@ -7,9 +15,6 @@ import { createTree, isCode, type PathState } from "../../../domain/files/tree.t
 import { entryPath } from "../../../domain/modules/module-url.ts"
 import type { ValSource } from "../../../domain/vals/val-source.ts"
 import type { AddressFiles, SavedVal, Val, ValChange } from "../../../domain/vals/vals.ts"
-import { firstRow, type LastStep, type Script } from "../../database/database.ts"
-import type { Dialect } from "../../database/dialect.ts"
-import { type Statement, sql } from "../../database/sql.ts"
 import { emitPublished, emitReferenced, emitSaved } from "../../events/val-events.ts"
 import { type MainBranch, readPaths } from "../../files/branch-rows.ts"
 import { findPackages } from "../../files/version-packages.ts"
@@ -21,6 +26,7 @@ import {
   relinkOutgoing,
 } from "../../references/links.ts"
 import { type LinkLocks, toNameKey } from "../../references/row-locks.ts"
+import { findSearchIndex } from "../../search/find-search-index.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
 import type { SearchText } from "../../search/search-index.ts"
 import type { ChangeableVal } from "./changeable-vals.ts"
@@ -267,7 +273,7 @@ export function* writeAddresses(
 
 /** Writes the search text of a val. */
 export function writeSearchText(dialect: Dialect, val: Val): LastStep {
-  return { key: val.id, run: () => dialect.search.replace(toSearchText(val)) }
+  return { key: val.id, run: () => findSearchIndex(dialect).replace(toSearchText(val)) }
 }
 
 /** The search text of a val itself. */

@@ -1,6 +1,6 @@
 import { configPaths } from "@hamlet/contract/deno-json"
+import { sql } from "@hamlet/database"
 import type { Val } from "../../../domain/vals/vals.ts"
-import { sql } from "../../database/sql.ts"
 import {
   type MainBranch,
   type MainRow,

@@ -1,0 +1,7 @@
+export { PrivatePostgres } from "./private-postgres.ts"
+export {
+  createTestDatabases,
+  type OpenDatabase,
+  openAgain,
+  type TestDatabase,
+} from "./test-databases.ts"
