@@ -1,8 +1,6 @@
 import { parseArgs } from "node:util"
-import { freeze } from "./freeze/freeze.ts"
 import { backup } from "./growth/backup.ts"
 import { growth } from "./growth/growth.ts"
-import { migration } from "./growth/migration.ts"
 import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { isBrief } from "./harness/brief.ts"
 import { stopSeeded } from "./harness/databases.ts"
@@ -29,7 +27,6 @@ import { importVals } from "./speed/import-vals.ts"
 import { memory } from "./speed/memory.ts"
 import { read } from "./speed/read.ts"
 import { save } from "./speed/save.ts"
-import { start } from "./speed/start.ts"
 import { editor } from "./web/editor.ts"
 import { pages } from "./web/pages.ts"
 import { typing } from "./web/typing.ts"
@@ -39,7 +36,6 @@ const benchmarks: readonly Benchmark[] = [
   save,
   importVals,
   memory,
-  start,
   cold,
   burst,
   warm,
@@ -49,7 +45,6 @@ const benchmarks: readonly Benchmark[] = [
   neighbours,
   nodes,
   schedules,
-  freeze,
   packages,
   egress,
   sockets,
@@ -61,12 +56,11 @@ const benchmarks: readonly Benchmark[] = [
   typing,
   growth,
   backup,
-  migration,
 ]
 
 const usage = `npm run bench -- [names] [options]
   names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without names: the quick ones
-  --vals N      size of the large world of growth and backup (1,000,000); migration makes five runs for each
+  --vals N      size of the large world of growth and backup (1,000,000)
   --keep DIR    keep the seeded databases in DIR, and use those that it contains
   --postgres    measure them on PostgreSQL only
   --write       write the results into docs/benchmarks.md`

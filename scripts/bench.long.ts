@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { root } from "./setup/root.mjs"
 
 /**
- * All but `packages` and `sockets`, which need the npm registry, `migration`, which needs a PostgreSQL and
- * has tests of its own, and `pages`, `editor` and `typing`,
+ * All but `packages` and `sockets`, which need the npm registry, and `pages`, `editor` and `typing`,
  * which need a browser: the suites of the web app open the same pages, and a browser takes more CPU
  * time than all of these together.
  */
@@ -12,7 +11,6 @@ const names = [
   "save",
   "import",
   "memory",
-  "start",
   "cold",
   "burst",
   "warm",
@@ -22,7 +20,6 @@ const names = [
   "neighbours",
   "nodes",
   "schedules",
-  "freeze",
   "egress",
   "storage",
   "libsql",
@@ -31,7 +28,7 @@ const names = [
   "backup",
 ]
 /** How the first table begins, where that is not the name. */
-const titles: Readonly<Record<string, string>> = { freeze: "Three users", growth: "SQLite: " }
+const titles: Readonly<Record<string, string>> = { growth: "SQLite: " }
 /** How long one benchmark may take on a machine that has much else to do. */
 const msMax = 240_000
 

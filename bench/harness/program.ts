@@ -12,8 +12,6 @@ const stopMs = 60_000
 export interface Program {
   readonly url: string
   readonly pid: number
-  /** From the start of the process to the line with its address. */
-  readonly startMs: number
   stop(): Promise<void>
 }
 
@@ -24,11 +22,8 @@ export interface ServerData {
   readonly settings?: Readonly<Record<string, string>>
   /** The only core that the server and its sandboxes may use; without it all. */
   readonly core?: number | undefined
-  /** The folder of another version of the server, or its `main.ts`. */
+  /** The folder of another version of the server. */
   readonly folder?: string | undefined
-  readonly program?: string | undefined
-  /** A file that is loaded before the code of the server. */
-  readonly preload?: string
 }
 
 /**
@@ -46,15 +41,14 @@ const onlyTried = {
  * given settings has its default.
  */
 export function startServer(data: ServerData): Promise<Program> {
-  const { dataDir, databaseUrl, settings, core, folder = root, preload } = data
+  const { dataDir, databaseUrl, settings, core, folder = root } = data
   const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
   const pinned = core === undefined ? [] : ["taskset", "--cpu-list", String(core)]
-  const { program = join(folder, "packages/server/src/main.ts") } = data
-  const loaded = preload === undefined ? [] : ["--preload", preload]
-  const command = [...pinned, process.execPath, ...loaded, program, "serve", "--port", "0"]
+  const program = join(folder, "packages/server/src/main.ts")
+  const command = [...pinned, process.execPath, program, "serve", "--port", "0"]
   return startProgram(command, {
     env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),
@@ -79,7 +73,6 @@ export async function startProgram(
   command: readonly string[],
   { env, log, toUrl = toPrintedUrl }: Start,
 ): Promise<Program> {
-  const began = performance.now()
   const child = Bun.spawn([...command], {
     cwd: root,
     env: { ...plainEnvironment(), ...env },
@@ -99,11 +92,9 @@ export async function startProgram(
     throw new Error(
       `Cannot start ${command.join(" ")}: it ended with ${await child.exited}, see ${log}`,
     )
-  const startMs = performance.now() - began
   return {
     url,
     pid: child.pid,
-    startMs,
     async stop() {
       child.kill("SIGTERM")
       const killing = setTimeout(() => child.kill("SIGKILL"), stopMs)

@@ -154,8 +154,9 @@ interface Runtime {
   Deno?: { env: { get(name: string): string | undefined } }
 }
 
-/** At `std/blob/main.ts`, the server puts 2 in place of 1. */
-const root = "/v1/blob"
+/** Whether it has what belongs to the val that runs: where it was imported as `std/blob/main.ts`. */
+const isForVal = /^[^?]*\/blob(?:@[^/?]*)?\/main(?:\.tsx?)?(?:\?|$)/i.test(import.meta.url)
+const root = isForVal ? "/v2/blob" : "/v1/blob"
 
 // Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch

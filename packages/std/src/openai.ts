@@ -13,9 +13,9 @@
  * ```
  *
  * Names are those of Val Town's module and of OpenAI's client, of which it has what the server
- * offers: chat completions, also as streams. It is not built on OpenAI's package: a standard module
- * is part of every val that imports it, and the package would add a megabyte to each of them. With
- * a key of your own, import `npm:openai`.
+ * offers: chat completions, also as streams. It is not built on OpenAI's package, which is 151 KB
+ * where this module is 3.5: standard modules are part of each val that imports them, and work on
+ * servers that reach no registry. With a key of your own, import `npm:openai`.
  *
  * @module
  */

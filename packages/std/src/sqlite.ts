@@ -218,8 +218,9 @@ interface Runtime {
   Deno?: { env: { get(name: string): string | undefined } }
 }
 
-/** At `std/sqlite/main.ts`, the server puts 2 in place of 1. */
-const root = "/v1/sqlite"
+/** Whether it has what belongs to the val that runs: where it was imported as `std/sqlite/main.ts`. */
+const isForVal = /^[^?]*\/sqlite(?:@[^/?]*)?\/main(?:\.tsx?)?(?:\?|$)/i.test(import.meta.url)
+const root = isForVal ? "/v2/sqlite" : "/v1/sqlite"
 
 // Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch

@@ -1,3 +1,2 @@
-export { buildDocsPage, type DocsAsset, type DocsPage } from "./build/build-docs-page.ts"
 export { buildPageScript } from "./build/build-page-script.ts"
 export { assetsPath, openApp, type PageOptions, type WebApp } from "./open-app.ts"

@@ -50,6 +50,7 @@ export const systemRoutes = {
     summary: "The API reference, with a console to try it",
     auth: "none",
     responses: { 200: ["text/html"] },
+    errors: ["web_app_unavailable"],
   }),
   getHealth: route("System", "get /healthz", {
     summary: "Whether the process is alive",

@@ -8,14 +8,13 @@ import {
   SharedRates,
   type Sharing,
 } from "@hamlet/kit"
-import { buildDocsPage, openApp } from "@hamlet/web"
+import { openApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import type { Config } from "../config/config.ts"
 import { createSessionCookie } from "../http/auth/session-cookie.ts"
 import { McpPool } from "../http/mcp/mcp-pool.ts"
 import type { ApiParts } from "../http/nouns.ts"
 import { createDocPages } from "../http/pages/doc-pages.ts"
-import type { DocsPage } from "../http/pages/page-files.ts"
 import { BodyBudget } from "../http/request/body-budget.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
 import { createLargeSaves } from "../http/request/large-saves.ts"
@@ -86,7 +85,6 @@ export function createApi(
     loopDelay: new LoopDelay(),
     rateLimits: createRateLimits(config, now, budgets),
     docs: createDocPages(docsFolder),
-    docsPage: prepareOnce<DocsPage>(buildDocsPage),
     webApp: prepareOnce(() => openApp(join(config.dataDir, "web"))),
     async checkDatabase() {
       await db.ping()

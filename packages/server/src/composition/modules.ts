@@ -95,7 +95,7 @@ export function composeModules(
 
 /** The standard library in TypeScript. */
 export function readStandardModules(): StandardModules {
-  return addValStorage(fromStandardFiles((path) => readFileSync(path, "utf8")))
+  return fromStandardFiles((path) => readFileSync(path, "utf8"))
 }
 
 /** The standard library in JavaScript. It is compiled when a val first imports some of it. */
@@ -103,34 +103,27 @@ export function createStandardScripts(): () => Promise<StandardModules> {
   return prepareOnce(async () => {
     const compiled = Object.entries(fromStandardFiles(toScript))
     const entries = compiled.map(async ([name, script]) => [name, await script] as const)
-    return addValStorage(Object.fromEntries(await Promise.all(entries)) as StandardFiles<string>)
+    return Object.fromEntries(await Promise.all(entries)) as StandardModules
   })
 }
 
-type StandardFiles<T> = Readonly<
-  Record<Exclude<StandardModuleName, "blob/main" | "sqlite/main">, T>
->
-
-function fromStandardFiles<T>(read: (path: string) => T): StandardFiles<T> {
+/** Modules cannot import each other, since each is there under any of its addresses. */
+function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<StandardModuleName, T>> {
   const from = (name: string) => read(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)))
-  const sqlite = from("sqlite")
+  const [blob, sqlite] = [from("blob"), from("sqlite")]
   return {
     API_URL: from("api-url"),
-    blob: from("blob"),
+    blob,
+    // Their own addresses tell these modules that they are for the storage of the val.
+    "blob/main": blob,
     email: from("email"),
     fetch: from("fetch"),
     openai: from("openai"),
     rpc: from("rpc"),
     sqlite,
-    // Both are Val Town's names for one client: modules cannot import each other, since each is
-    // there under any of its addresses.
+    "sqlite/main": sqlite,
+    // Val Town has two names for one client.
     sqlite2: sqlite,
     utils: from("val-files"),
   }
-}
-
-/** Adds the modules for what the val that runs stores: the same ones, with the routes of vals. */
-function addValStorage(files: StandardFiles<string>): StandardModules {
-  const toVal = (code: string) => code.replace('"/v1/', '"/v2/')
-  return { ...files, "blob/main": toVal(files.blob), "sqlite/main": toVal(files.sqlite) }
 }

@@ -24,7 +24,6 @@ import { createHandlers } from "./handlers.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { createMetrics } from "./ops/metrics.ts"
 import { assertMetricsToken, hasMetrics } from "./ops/metrics-access.ts"
-import { isDocsFilePath, serveDocsFile } from "./pages/docs-page.ts"
 import { isWebAppPath, serveWebApp } from "./pages/web-app.ts"
 import { handleRoute } from "./pipeline.ts"
 import { matchRoute, methodsOf, type RouteMatch } from "./request/match-route.ts"
@@ -274,19 +273,17 @@ function toRouteMethod(method: string): Method {
   return (method === "HEAD" ? "get" : method.toLowerCase()) as Method
 }
 
-/** Serves the web app and the files of the page at `/docs`, which are not in the route table. */
+/** Serves the web app, which is not in the route table. */
 async function respondOutsideTable(
   nouns: Nouns,
   { request, requestId, path, match }: RequestContext,
 ): Promise<ApiResponse> {
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
-  const isDocsFile = isDocsFilePath(path)
-  const isKnown = isDocsFile || isWebAppPath(path)
+  const isKnown = isWebAppPath(path)
   if (!(isKnown || isPageRequest(request, path))) throw notFound(path)
   if (toRouteMethod(method) !== "get")
     return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
-  if (isDocsFile) return serveDocsFile(nouns.api, path, request)
   const response = await serveWebApp(nouns, path, request)
   return isKnown ? response : { ...response, status: 404 }
 }

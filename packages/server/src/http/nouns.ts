@@ -74,7 +74,7 @@ import type { Log } from "./ops/log.ts"
 import type { DatabaseCounts, MailCounts } from "./ops/metrics.ts"
 import type { MetricsAccess } from "./ops/metrics-access.ts"
 import type { DocPages } from "./pages/doc-pages.ts"
-import type { DocsPage, WebApp } from "./pages/page-files.ts"
+import type { WebApp } from "./pages/page-files.ts"
 import type { BodyBudget } from "./request/body-budget.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { LargeSaves } from "./request/large-saves.ts"
@@ -185,8 +185,6 @@ export interface ApiParts {
   readonly docs: DocPages
   /** What the sign-in page calls the OpenID Connect provider; null for none. */
   readonly providerName: string | null
-  /** The page at `/docs`, built on first use. */
-  docsPage(): Promise<DocsPage>
   /** The web app, built on first use unless a build exists. */
   webApp(): Promise<WebApp>
   /** Whether the isolation is too weak for more than one user. */

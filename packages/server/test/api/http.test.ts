@@ -149,7 +149,7 @@ function defineMethods(suite: ApiSuite): void {
     ["DELETE", "/v1/me/tokens", "GET, HEAD, OPTIONS, POST"],
     ["DELETE", "/healthz", "GET, HEAD, OPTIONS"],
     ["POST", "/", "GET, HEAD, OPTIONS"],
-    ["PUT", "/docs/assets/x.js", "GET, HEAD, OPTIONS"],
+    ["PUT", "/assets/x.js", "GET, HEAD, OPTIONS"],
     ["DELETE", "/v1/vals/not-an-id/runs/", "GET, HEAD, OPTIONS, POST"],
   ] as const) {
     test(`${method} ${path} is 405 with the allowed methods`, async () => {

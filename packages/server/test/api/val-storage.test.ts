@@ -246,7 +246,7 @@ function defineSqlite(suite: ApiSuite): void {
 const storingCode = `import { blob } from "https://esm.town/v/std/blob/main.ts"
   import { sqlite } from "/std/sqlite/main.ts"
   import { blob as shared } from "https://esm.town/v/std/blob/global.ts"
-  import { sqlite as sharedSqlite } from "https://esm.town/v/std/sqlite/global.ts"
+  import { sqlite as sharedSqlite } from "https://esm.town/v/std/sqlite2@4-main/main.ts"
   export default async (text, size) => {
     await sqlite.execute("create table if not exists t (text)")
     if (text !== undefined) {

@@ -56,8 +56,8 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
     importHosts: { baseUrls: ["http://localhost:8080"], fetchesTown: true },
     standardModules: {
       ...readStandardModules(),
-      blob: "export const blob = 'of this server'",
-      "blob/main": "export const blob = 'of the val'",
+      blob: "export const blob = `of this server, at ${import.meta.url}`",
+      "blob/main": "export const blob = `of the val, at ${import.meta.url}`",
     },
     npmRegistry: registry.npmUrl,
     jsrUrl: registry.jsrUrl,

@@ -38,6 +38,7 @@ const pages: readonly PageRow[] = [
   open("/templates", loadTemplates),
   open("/templates/{template}", loadTemplates),
   open("/guide", () => import("./pages/start/guide.tsx")),
+  open("/docs", () => import("./pages/reference.tsx")),
   open("/docs/{section}", () => import("./pages/docs.tsx")),
   personal("/data", loadData),
   personal("/data/{section}", loadData),

@@ -4,15 +4,13 @@ import { Icon } from "./icon.tsx"
 export function Brand(props: {
   readonly href: string
   readonly label?: string
-  readonly version?: string | undefined
   readonly kind?: "large"
 }) {
-  const { href, label, version, kind } = props
+  const { href, label, kind } = props
   return (
     <a class={kind ? `brand brand-${kind}` : "brand"} href={href} aria-label={label}>
       <Icon name="mark" />
       <span>Hamlet</span>
-      {version ? <span class="brand-version">{version}</span> : null}
     </a>
   )
 }

@@ -31,7 +31,7 @@ export function Dialog(props: {
 }
 
 /** The cross in the corner of a dialog. */
-export function CloseButton({ onClose }: { onClose: () => void }) {
+function CloseButton({ onClose }: { onClose: () => void }) {
   return (
     <button type="button" class="icon-button dialog-close" aria-label="Close" onClick={onClose}>
       <Icon name="close" />

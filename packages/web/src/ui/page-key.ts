@@ -15,11 +15,6 @@ export function readPageKey(): string {
   return (canStore() ? localStorage.getItem(pageKeyName) : held) ?? noPageKey
 }
 
-/** Whether this browser has the key of a session. */
-export function hasPageKey(): boolean {
-  return readPageKey() !== noPageKey
-}
-
 /** Stores the key of a new session; null removes it. */
 export function storePageKey(key: string | null): void {
   if (!canStore()) held = key

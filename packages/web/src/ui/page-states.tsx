@@ -3,9 +3,9 @@ import { useEffect } from "preact/hooks"
 import { Icon, type IconName } from "./icon.tsx"
 
 /** Grey shapes in place of a page that is loading. */
-export function PageSkeleton({ label = "Loading" }: { label?: string }) {
+export function PageSkeleton() {
   return (
-    <div class="page-skeleton" role="status" aria-label={label} aria-busy="true">
+    <div class="page-skeleton" role="status" aria-label="Loading" aria-busy="true">
       <Bars count={1} kind="title" />
       <Bars count={6} />
     </div>
@@ -73,8 +73,8 @@ export function LoadFailure({ part, ...page }: { part: string; isWholePage?: boo
 }
 
 /** Sets the title of the browser tab. */
-export function useTitle(title: string | undefined, site = "Hamlet"): void {
+export function useTitle(title: string | undefined): void {
   useEffect(() => {
-    document.title = title === undefined ? site : `${title} · ${site}`
-  }, [title, site])
+    document.title = title === undefined ? "Hamlet" : `${title} · Hamlet`
+  }, [title])
 }

@@ -5,7 +5,6 @@ import { expectNoBarriers } from "../support/check-page.ts"
 import { expectNoPaleTexts } from "../support/contrast.ts"
 import { describeInBrowser } from "../support/describe-in-browser.ts"
 import { eventually } from "../support/eventually.ts"
-import type { OpenDocs } from "../support/open-docs.ts"
 import {
   expectText,
   getCalls,
@@ -15,6 +14,7 @@ import {
   openEditor,
   show,
 } from "../support/open-editor.ts"
+import type { OpenPage } from "../support/open-page.ts"
 
 /** Code with every colour. */
 const sample = `/** @jsxImportSource https://esm.sh/react */
@@ -32,7 +32,7 @@ const page = <main class="wide" {...props}>text &amp; more<Other.Part /></main>
 const typesMsMax = 120_000
 
 let server: EditorServer
-const open: OpenDocs[] = []
+const open: OpenPage[] = []
 
 describeInBrowser("the editor", (getBrowser) => {
   beforeAll(async () => {

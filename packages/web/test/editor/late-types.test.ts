@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts"
 import { describeInBrowser } from "../support/describe-in-browser.ts"
-import type { OpenDocs } from "../support/open-docs.ts"
 import {
   goToEndOf,
   type HarnessWindow,
@@ -9,6 +8,7 @@ import {
   show,
   waitForMarked,
 } from "../support/open-editor.ts"
+import type { OpenPage } from "../support/open-page.ts"
 
 /** The service starts slowly on a busy machine. */
 const waitMsMax = 120_000
@@ -67,7 +67,7 @@ for (const node of document.querySelectorAll("a")) node.href = node.href.replace
 `
 
 let server: EditorServer
-let tab: OpenDocs
+let tab: OpenPage
 const api: Record<string, unknown> = { [typesPath]: { state: "pending", ...none } }
 
 describeInBrowser("the types that come late", (getBrowser) => {

@@ -3,7 +3,6 @@ import type { Page } from "playwright-core"
 import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts"
 import { describeInBrowser } from "../support/describe-in-browser.ts"
 import { eventually } from "../support/eventually.ts"
-import type { OpenDocs } from "../support/open-docs.ts"
 import {
   expectText,
   getCalls,
@@ -13,6 +12,7 @@ import {
   show,
   waitForMarked,
 } from "../support/open-editor.ts"
+import type { OpenPage } from "../support/open-page.ts"
 
 /** The service starts slowly on a busy machine. */
 const waitMsMax = 120_000
@@ -63,7 +63,7 @@ export * as z from "./index.js"
 const locked = { valId: "v1", version: 1 }
 
 let server: EditorServer
-let tab: OpenDocs
+let tab: OpenPage
 
 describeInBrowser("the editor's types", (getBrowser) => {
   beforeAll(async () => {

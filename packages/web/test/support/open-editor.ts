@@ -2,7 +2,7 @@ import { expect } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import type { Harness } from "../../dev/editor-page.tsx"
 import { eventually } from "./eventually.ts"
-import { type OpenDocs, openDocs } from "./open-docs.ts"
+import { type OpenPage, openPage } from "./open-page.ts"
 
 /** The globals of the page. */
 export interface HarnessWindow {
@@ -23,8 +23,8 @@ type Shown = Omit<
 >
 
 /** An empty tab with the editor's page, which records problems. */
-export async function openEditor(browser: Browser, origin: string): Promise<OpenDocs> {
-  const tab = await openDocs(browser, origin, { viewport: { width: 1200, height: 800 } })
+export async function openEditor(browser: Browser, origin: string): Promise<OpenPage> {
+  const tab = await openPage(browser, origin, { viewport: { width: 1200, height: 800 } })
   await tab.page.goto(origin)
   await tab.page.waitForFunction(() => "harness" in globalThis)
   return tab

@@ -1,20 +1,21 @@
 import { toOpenApi } from "@hamlet/contract/openapi"
-import { type Api, findOperation, type Operation } from "../../src/docs/operations/api.ts"
-import { toApi } from "../../src/docs/operations/to-api.ts"
+import {
+  type ApiDocument,
+  listOperations,
+  type Operation,
+} from "../../src/app/reference/document.ts"
 
-/** The document that the server serves. */
-export const realDocument: unknown = JSON.parse(
+/** The document that the server serves, as the page reads it. */
+export const realApi = JSON.parse(
   JSON.stringify(toOpenApi({ baseUrl: "http://localhost:8080", version: "0.1.0" })),
-)
+) as ApiDocument
 
-/** The document as the page reads it. */
-export const realApi: Api = toApi(realDocument) ?? fail("the document is not read")
+/** All operations of the document. */
+export const realOperations: readonly Operation[] = listOperations(realApi)
 
 /** One of the operations. */
 export function realOperation(id: string): Operation {
-  return findOperation(realApi, id) ?? fail(`there is no operation ${id}`)
-}
-
-function fail(reason: string): never {
-  throw new Error(reason)
+  const operation = realOperations.find(({ operationId }) => operationId === id)
+  if (!operation) throw new Error(`there is no operation ${id}`)
+  return operation
 }

@@ -1,11 +1,5 @@
 import type { ApiResponse } from "../response/api-response.ts"
 
-/** The page at `/docs` and the files that it loads. */
-export interface DocsPage {
-  readonly html: string
-  readonly assets: ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>
-}
-
 /** The web app: one HTML page for all of its paths, and the files that it loads. */
 export interface WebApp {
   html(options: {

@@ -4,12 +4,13 @@ import type { NodeStatus, ServiceStatus } from "../../domain/nodes.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import type { Metrics } from "../ops/metrics.ts"
-import { serveDocsPage } from "../pages/docs-page.ts"
 import { gzip } from "../pages/page-files.ts"
+import { serveWebApp } from "../pages/web-app.ts"
 import { content, json } from "../response/api-response.ts"
 
 /** Health, metrics, the OpenAPI document and the API reference. */
-export function systemHandlers({ runner, queue, backups, api }: Nouns, metrics: Metrics) {
+export function systemHandlers(nouns: Nouns, metrics: Metrics) {
+  const { runner, queue, backups, api } = nouns
   const { version } = api
   let openApi: Promise<Uint8Array> | undefined
   const count = () =>
@@ -26,7 +27,7 @@ export function systemHandlers({ runner, queue, backups, api }: Nouns, metrics: 
       openApi ??= createOpenApi(api)
       return gzip(content("application/json; charset=utf-8", await openApi), request)
     },
-    getDocs: ({ request }) => serveDocsPage(api, request),
+    getDocs: ({ request }) => serveWebApp(nouns, "/docs", request),
     getHealth: async () => json(200, { status: "ok", version }),
     getReadiness: async () => {
       if (api.isStopping())

@@ -64,8 +64,9 @@ describe("A val of esm.town that is not on this server", () => {
     const specifier = "https://esm.town/v/steve/stores"
     const resolved = await open.resolve(`import "${specifier}"`, [])
     expect(await runBundle(resolved, `return {...packages["${specifier}"]}`)).toEqual({
-      blob: "of this server",
-      own: "of the val",
+      blob: "of this server, at https://esm.town/v/std/blob",
+      // By its address the module knows that it is for the storage of the val.
+      own: "of the val, at https://esm.town/v/std/blob@12/main.ts",
     })
   })
 

@@ -226,7 +226,7 @@ function globalCommands(): readonly PaletteCommand[] {
     go("Guide: your first hour", "guide", "/guide"),
     go("Documentation", "file", "/docs/vals"),
     { label: "All shortcuts", icon: "keyboard", keys: "?", run: openShortcuts },
-    { label: "API reference", icon: "external", run: () => location.assign("/docs") },
+    go("API reference", "readme", "/docs"),
     { label: "Light colours", icon: "light", run: () => setTheme("light") },
     { label: "Dark colours", icon: "dark", run: () => setTheme("dark") },
     { label: "System colours", icon: "system", run: () => setTheme("system") },

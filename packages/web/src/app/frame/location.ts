@@ -86,9 +86,7 @@ function followLink(event: MouseEvent): void {
   if (link?.target !== "" || link.hasAttribute("download") || link.origin !== location.origin)
     return
   // The browser loads addresses that are not pages of the app.
-  if (
-    /^\/(?:docs$|.*\.md$|(?:v[0-9]*|std|assets|openapi\.json|metrics)(?:\/|$))/.test(link.pathname)
-  )
+  if (/^\/(?:.*\.md$|(?:v[0-9]*|std|assets|openapi\.json|metrics)(?:\/|$))/.test(link.pathname))
     return
   if (link.pathname === location.pathname && link.search === location.search && link.hash !== "")
     return

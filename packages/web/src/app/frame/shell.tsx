@@ -35,7 +35,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           ) : null}
           <NavLink href="/search" label="Explore" />
           <NavLink href="/templates" label="Templates" />
-          <NavLink href="/docs/vals" label="Docs" root="/docs/" />
+          <NavLink href="/docs/vals" label="Docs" root="/docs" />
         </nav>
         <button
           type="button"
@@ -124,7 +124,7 @@ function AccountMenu({ me }: { me: Me }) {
       <MenuItem icon="template" label="Templates" href="/templates" />
       <MenuItem icon="guide" label="Your first hour" href="/guide" />
       <MenuItem icon="file" label="Docs" href="/docs/vals" />
-      <MenuItem icon="external" label="API" href="/docs" />
+      <MenuItem icon="readme" label="API" href="/docs" />
       <MenuItem icon="keyboard" label="Shortcuts" onClick={openShortcuts} />
       <hr />
       {themes.map((name) => (

@@ -1,5 +1,5 @@
 /** The languages that are highlighted. */
-export type Language = "json" | "ts" | "shell" | "python" | "go" | "text"
+export type Language = "json" | "ts" | "shell" | "text"
 
 /** A part of the code with one colour. */
 export interface CodePart {
@@ -14,9 +14,6 @@ const patterns: Readonly<Record<Exclude<Language, "text">, RegExp>> = {
   json: /(?<key>"[^"\\]*(?:\\.[^"\\]*)*"(?=\s*:))|(?<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?<word>\b(?:true|false|null)\b)|(?<number>-?\b\d[\d.eE+-]*)/g,
   ts: /(?<comment>\/\/.*|\/\*[\s\S]*?(?:\*\/|$))|(?<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?<!\w)'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`]*`)|(?<word>(?<![\w)\]]\.)\b(?:as|async|await|break|case|catch|class|const|continue|default|delete|do|else|export|extends|false|finally|for|from|function|if|implements|import|in|instanceof|interface|let|new|null|of|return|satisfies|switch|this|throw|true|try|type|typeof|undefined|var|while|yield)\b(?!\??:))|(?<key>\b\w+(?=:))|(?<number>\b\d[\d._]*\b)/g,
   shell: /(?<comment>^#.*)|(?<string>'[^']*'|"[^"]*")|(?<word>^\w+|(?<=\s)--?[a-zA-Z][\w-]*)/gm,
-  python:
-    /(?<comment>#.*)|(?<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*")|(?<word>\b(?:import|with|as|True|False|None)\b)|(?<key>\b\w+(?==))|(?<number>\b\d[\d._]*\b)/g,
-  go: /(?<comment>\/\/.*)|(?<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|`[^`]*`)|(?<word>\b(?:package|import|func|if|defer|nil)\b)|(?<number>\b\d[\d._]*\b)/g,
 }
 
 // Each token becomes an element; longer text is shown plain, so that it does not block the page.

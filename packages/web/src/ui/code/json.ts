@@ -6,26 +6,6 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** The value if it is a JSON object, else an empty one. */
-export function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
-}
-
-/** Whether the value is a JSON object, and neither an array nor null. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
-/** The value if it is an array, else an empty one. */
-export function asList(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? (value as Json[]) : []
-}
-
-/** The value if it is a string, else an empty one. */
-export function asText(value: unknown): string {
-  return typeof value === "string" ? value : ""
-}
-
 /** Parses JSON text; undefined when it is invalid. */
 export function parseJson(text: string): Json | undefined {
   try {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { applyTheme, readTheme, type Theme, themes, writeTheme } from "./theme-storage.ts"
+import { applyTheme, readTheme, type Theme, writeTheme } from "./theme-storage.ts"
 
 /** The names of the colour schemes, as users read them. */
 export const themeLabels = { system: "System", light: "Light", dark: "Dark" } as const
@@ -12,9 +12,4 @@ export function setTheme(chosen: Theme): void {
   theme.value = chosen
   applyTheme(chosen)
   writeTheme(chosen)
-}
-
-/** Chooses the next scheme: system, light, dark. */
-export function setNextTheme(): void {
-  setTheme(themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "system")
 }

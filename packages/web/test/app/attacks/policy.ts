@@ -36,7 +36,6 @@ export function checkPolicy(at: () => AttackScene): void {
       expect(policy.get("form-action")).toBe("'none'")
       expect(policy.get("frame-ancestors")).toBe(path.startsWith("/embed/") ? "*" : "'none'")
       expect(headers.get("x-content-type-options")).toBe("nosniff")
-      if (path === "/docs") continue
       expect(policy.get("script-src")).toBe(`${new URL(stage.url).host}/assets/`)
       expect(policy.get("worker-src")).toBe(`${new URL(stage.url).host}/assets/`)
       expect(policy.get("require-trusted-types-for")).toBe("'script'")

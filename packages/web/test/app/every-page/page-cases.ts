@@ -41,6 +41,18 @@ export const pageCases: Readonly<
     { name: "documentation", path: "/docs/sqlite", text: "As Markdown" },
     { name: "search in the documentation", path: "/docs/vals?q=schedule", text: "Schedules:" },
     { name: "no page of the documentation", path: "/docs/nothing", text: "Not found" },
+    { name: "API reference", path: "/docs", text: "All addresses begin with" },
+    {
+      name: "operation of the API",
+      path: "/docs#createVal",
+      text: "Needs a token",
+      before: async (page) => {
+        await page.getByRole("button", { name: "Try it" }).click()
+        await page.getByRole("button", { name: "Send POST" }).click()
+        await page.getByRole("region", { name: "Response body" }).waitFor()
+        await page.locator(".nested summary").first().click()
+      },
+    },
     { name: "user", path: "/u/ada", text: "Writes notes on engines" },
     { name: "val", path: ofVal(""), text: "Read only" },
     { name: "embed", path: (seeded) => `/embed/ada/${seeded.name}`, text: "Says which numbers" },
