@@ -27,6 +27,7 @@ import { importVals } from "./speed/import-vals.ts"
 import { memory } from "./speed/memory.ts"
 import { read } from "./speed/read.ts"
 import { save } from "./speed/save.ts"
+import { start } from "./speed/start.ts"
 import { editor } from "./web/editor.ts"
 import { pages } from "./web/pages.ts"
 import { typing } from "./web/typing.ts"
@@ -36,6 +37,7 @@ const benchmarks: readonly Benchmark[] = [
   save,
   importVals,
   memory,
+  start,
   cold,
   burst,
   warm,

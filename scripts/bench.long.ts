@@ -11,6 +11,7 @@ const names = [
   "save",
   "import",
   "memory",
+  "start",
   "cold",
   "burst",
   "warm",

@@ -12,6 +12,8 @@ const stopMs = 60_000
 export interface Program {
   readonly url: string
   readonly pid: number
+  /** From the start of the process to the line with its address. */
+  readonly startMs: number
   stop(): Promise<void>
 }
 
@@ -73,6 +75,7 @@ export async function startProgram(
   command: readonly string[],
   { env, log, toUrl = toPrintedUrl }: Start,
 ): Promise<Program> {
+  const began = performance.now()
   const child = Bun.spawn([...command], {
     cwd: root,
     env: { ...plainEnvironment(), ...env },
@@ -92,9 +95,11 @@ export async function startProgram(
     throw new Error(
       `Cannot start ${command.join(" ")}: it ended with ${await child.exited}, see ${log}`,
     )
+  const startMs = performance.now() - began
   return {
     url,
     pid: child.pid,
+    startMs,
     async stop() {
       child.kill("SIGTERM")
       const killing = setTimeout(() => child.kill("SIGKILL"), stopMs)
