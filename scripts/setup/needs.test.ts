@@ -25,7 +25,7 @@ test("leaveOutNeeding keeps a selection by name as it is", () => {
 })
 
 test("leaveOutNeeding knows every test file that makes certificates", () => {
-  const files = ["kit", "http1", "sandbox", "owner-databases", "server"].flatMap((name) =>
+  const files = ["kit", "http1", "sandbox", "npm", "owner-databases", "server"].flatMap((name) =>
     readdirSync(join(root, "packages", name), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.test\.ts$/.test(path) && !path.includes("node_modules"))
       .map((path) => `packages/${name}/${path}`),

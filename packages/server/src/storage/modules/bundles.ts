@@ -1,6 +1,7 @@
 import { keepRecent } from "@hamlet/kit"
+import type { Bundle } from "@hamlet/npm"
 import type { BundleFiles, StoredBundle } from "@hamlet/sandbox"
-import type { Bundle, BundleStore } from "../../domain/modules/lockfiles.ts"
+import type { BundleStore } from "../../domain/modules/lockfiles.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test"
+import type { Bundle } from "@hamlet/npm"
 import { toBundle } from "@hamlet/sandbox/testing"
 import { recording } from "../../../test/plans/recording-database.ts"
 import {
@@ -9,7 +10,6 @@ import {
 import { withClock } from "../../../test/support/fakes/clocked-database.ts"
 import type { WrittenPackage } from "../../domain/modules/imports/text-packages.ts"
 import type {
-  Bundle,
   BundleStore,
   LockedImport,
   LockfileClaim,

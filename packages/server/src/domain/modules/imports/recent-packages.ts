@@ -1,7 +1,8 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { keepRecent } from "@hamlet/kit"
+import type { SourceFile } from "@hamlet/npm"
 import type { Clock } from "../../clock.ts"
-import type { Resolution, SourceFile } from "../lockfiles.ts"
+import type { Resolution } from "../lockfiles.ts"
 import { decidePackages } from "./carry-over.ts"
 import type { WrittenPackage } from "./text-packages.ts"
 
