@@ -1,22 +1,36 @@
 /** How the entries of a map count, and what happens to those that it drops. */
 interface RecentMapOptions<Key, Value> {
-  /** The size of an entry, which never changes; 1 by default. */
+  /** The size of an entry; 1 by default. */
   sizeOf?(value: Value, key: Key): number
   /** Called with a value that is dropped, or that another one replaces. */
   onDrop?(value: Value): void
 }
 
+/** An entry between its neighbours in the order of use. */
+interface Entry<Key, Value> {
+  readonly key: Key
+  readonly value: Value
+  readonly size: number
+  older: Entry<Key, Value> | undefined
+  newer: Entry<Key, Value> | undefined
+}
+
 /**
  * A map that drops the entries that were set or read longest ago while their sizes add up to more than
  * `sizeMax`. An entry that is larger than that is not kept.
+ *
+ * The order is a list of its own: a Map has one too, but finding its first key after many deletions takes
+ * as long as there are entries.
  */
-export class RecentMap<Key, Value> extends Map<Key, Value> {
+export class RecentMap<Key, Value> {
+  readonly #entries = new Map<Key, Entry<Key, Value>>()
   readonly #sizeMax: number
   readonly #options: RecentMapOptions<Key, Value>
   #sizes = 0
+  #oldest: Entry<Key, Value> | undefined
+  #newest: Entry<Key, Value> | undefined
 
   constructor(sizeMax: number, options: RecentMapOptions<Key, Value> = {}) {
-    super()
     this.#sizeMax = sizeMax
     this.#options = options
   }
@@ -26,49 +40,77 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     return this.#sizes
   }
 
-  override get(key: Key): Value | undefined {
-    const value = super.get(key)
-    if (value === undefined) return undefined
-    // A map keeps the order in which its keys were added.
-    super.delete(key)
-    super.set(key, value)
-    return value
+  has(key: Key): boolean {
+    return this.#entries.has(key)
   }
 
-  override set(key: Key, value: Value): this {
-    const former = super.get(key)
-    this.delete(key)
-    if (former !== undefined && former !== value) this.#options.onDrop?.(former)
-    const size = this.#sizeOf(value, key)
+  get(key: Key): Value | undefined {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && entry !== this.#newest) {
+      this.#unlink(entry)
+      this.#link(entry)
+    }
+    return entry?.value
+  }
+
+  set(key: Key, value: Value): this {
+    const { sizeOf, onDrop } = this.#options
+    const former = this.#entries.get(key)
+    if (former !== undefined) {
+      this.#remove(former)
+      if (former.value !== value) onDrop?.(former.value)
+    }
+    const size = sizeOf?.(value, key) ?? 1
     if (size > this.#sizeMax) return this
-    super.set(key, value)
+    const entry = { key, value, size, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
     this.#sizes += size
-    if (this.#sizes > this.#sizeMax) this.#dropOldest()
+    this.#link(entry)
+    while (this.#oldest !== undefined && this.#sizes > this.#sizeMax) {
+      const dropped = this.#oldest
+      this.#remove(dropped)
+      onDrop?.(dropped.value)
+    }
     return this
   }
 
-  /** Does not drop the value: the caller has taken it out. */
-  override delete(key: Key): boolean {
-    const value = super.get(key)
-    if (!super.delete(key)) return false
-    this.#sizes -= this.#sizeOf(value as Value, key)
-    return true
+  /** Takes an entry out, without `onDrop`. */
+  delete(key: Key): boolean {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#remove(entry)
+    return entry !== undefined
   }
 
-  override clear(): void {
-    super.clear()
+  clear(): void {
+    this.#entries.clear()
+    this.#oldest = undefined
+    this.#newest = undefined
     this.#sizes = 0
   }
 
-  #dropOldest(): void {
-    for (const [key, value] of this) {
-      if (this.#sizes <= this.#sizeMax) return
-      this.delete(key)
-      this.#options.onDrop?.(value)
-    }
+  /** From the one that was used longest ago to the one that was used last. */
+  *values(): Generator<Value> {
+    for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield entry.value
   }
 
-  #sizeOf(value: Value, key: Key): number {
-    return this.#options.sizeOf?.(value, key) ?? 1
+  #remove(entry: Entry<Key, Value>): void {
+    this.#entries.delete(entry.key)
+    this.#sizes -= entry.size
+    this.#unlink(entry)
+  }
+
+  #link(entry: Entry<Key, Value>): void {
+    entry.older = this.#newest
+    entry.newer = undefined
+    if (this.#newest) this.#newest.newer = entry
+    else this.#oldest = entry
+    this.#newest = entry
+  }
+
+  #unlink({ older, newer }: Entry<Key, Value>): void {
+    if (older) older.newer = newer
+    else this.#oldest = newer
+    if (newer) newer.older = older
+    else this.#newest = older
   }
 }

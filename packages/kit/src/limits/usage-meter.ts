@@ -89,7 +89,7 @@ export function createUsageMeter(
   }
 }
 
-function addCounter(counters: Map<string, Counter>, userId: string): Counter {
+function addCounter(counters: RecentMap<string, Counter>, userId: string): Counter {
   const counter = { ...emptyCounts(), total: 0 }
   counters.set(userId, counter)
   return counter

@@ -188,14 +188,14 @@ function toEntry(
 /** Caches of facts that never change. */
 interface Facts extends Pick<GraphLimits, "modulesMax"> {
   /** Files that import no vals and no files, by `{branch id}@{version}/{path}`. */
-  readonly alone: Map<string, Leaf>
+  readonly alone: RecentMap<string, Leaf>
   /** The lockfiles of all versions, by `{branch id}@{version}`, if they are final. */
-  readonly lockfiles: Map<string, LockfileSummary | null>
-  readonly scanned: Map<string, readonly string[]>
+  readonly lockfiles: RecentMap<string, LockfileSummary | null>
+  readonly scanned: RecentMap<string, readonly string[]>
   readonly texts: ModuleTexts
   readonly configs: VersionConfigs
   /** By the URL of the importing module and the specifier. Parsing is the slowest part here. */
-  readonly parsed: Map<string, Written | undefined>
+  readonly parsed: RecentMap<string, Written | undefined>
 }
 
 /** What is known of a file that imports packages only. */
