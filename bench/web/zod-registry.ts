@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { dirname } from "node:path"
-import { FakeRegistry } from "../../packages/server/test/support/fakes/fake-registry.ts"
+import { FakeRegistry } from "@hamlet/npm/testing"
 
 /** An npm registry on this machine, with the zod that this program has installed. */
 export async function startZodRegistry(): Promise<FakeRegistry> {

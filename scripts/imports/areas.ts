@@ -31,7 +31,7 @@ function toPackage(
 }
 
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
-const packages = ["http1", "kit", "owner-databases", "page", "sandbox"]
+const packages = ["http1", "kit", "npm", "owner-databases", "page", "sandbox"]
 const server = ["config", "database", "domain", "shared", ...packages, ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
@@ -59,6 +59,8 @@ const areas: readonly Area[] = [
   toPackage("owner-databases", ["http1", "kit", "sandbox"], {
     "/libsql": "src/libsql/libsql-databases.ts",
   }),
+  // The packages that code imports: resolved, bundled, with their types.
+  toPackage("npm", ["kit", "sandbox"], { "/tool": "src/tool/serve-resolve.ts" }),
   { name: "contract", path: "packages/contract/", mayImport: [] },
   { name: "guest", path: "packages/guest/", mayImport: [] },
   { name: "std", path: "packages/std/", mayImport: [] },
@@ -76,12 +78,6 @@ const areas: readonly Area[] = [
     name: "storage",
     path: "packages/server/src/storage/",
     mayImport: ["contract", "database", "domain", "shared", ...packages],
-  },
-  // The tool that compiles packages wraps their code as the guest does.
-  {
-    name: "runtime",
-    path: "packages/server/src/runtime/",
-    mayImport: ["contract", "domain", "guest", "shared", ...packages],
   },
   ...serverLayers.map((name) => ({
     name,

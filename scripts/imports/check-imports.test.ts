@@ -68,7 +68,7 @@ describe("checkImports", () => {
   for (const [form, code] of Object.entries(forms)) {
     test(`refuses ${form} from one layer to another`, async () => {
       expect(await check({ [`${src}/http/bad.ts`]: code })).toEqual([
-        `${src}/http/bad.ts: cannot import ${src}/storage/vals.ts: http may import contract, domain, shared, http1, kit, owner-databases, page, sandbox, not storage`,
+        `${src}/http/bad.ts: cannot import ${src}/storage/vals.ts: http may import contract, domain, shared, http1, kit, npm, owner-databases, page, sandbox, not storage`,
       ])
     })
   }

@@ -6,7 +6,7 @@ import type { Tree } from "./tree.ts"
 const boundedModule = "packages/kit/src/hostile-input/bounded.ts"
 
 const serverSource =
-  /^packages\/(?:database|http1|kit|owner-databases|sandbox|server)\/src\/.*(?<!\.test)\.ts$/
+  /^packages\/(?:database|http1|kit|npm|owner-databases|sandbox|server)\/src\/.*(?<!\.test)\.ts$/
 
 /**
  * Code of the server that does not run on its main thread while it serves, with the reason. A folder
@@ -22,7 +22,7 @@ const exempt: readonly (readonly [path: string, reason: string])[] = [
   ["packages/server/src/http/mcp/tools/", "a thread"],
   ["packages/server/src/http/request/body.ts", "a thread above 32 KB: large-bodies.ts"],
   ["packages/server/src/http/request/large-body-thread.ts", "a thread"],
-  ["packages/server/src/runtime/dependencies/tool/", "a tool in a sandbox"],
+  ["packages/npm/src/tool/", "a tool in a sandbox"],
   ["packages/server/src/mail/outbound/compile-message.ts", "a thread above 64 KB"],
   ["packages/sandbox/src/emits/transpile-tool.ts", "a tool in a sandbox"],
   ["packages/sandbox/src/guest-client/guest-values.ts", "a thread above 32 KB"],

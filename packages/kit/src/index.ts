@@ -13,8 +13,8 @@
  * ```
  */
 
-export { keepRecent } from "./caches/keep-recent.ts"
 export { prepareOnce } from "./caches/prepare-once.ts"
+export { RecentMap } from "./caches/recent-map.ts"
 export { Counter, OpenCounts } from "./counts/counter.ts"
 export { Histogram } from "./counts/histogram.ts"
 export { TokenBucket, TokenBuckets } from "./counts/token-bucket.ts"
@@ -74,6 +74,7 @@ export { tryList, tryListEntries, tryReadText } from "./system/try-read.ts"
 export { fromBase32, toBase32 } from "./text/base32.ts"
 export { toBase62 } from "./text/base62.ts"
 export { isJsonText, type JsonText } from "./text/json-text.ts"
+export { isSameSecret, sha256 } from "./text/sha256.ts"
 export {
   truncateError,
   truncateMasked,

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { noMask, toOwnJson } from "@hamlet/kit"
+import { noMask, sha256, toOwnJson } from "@hamlet/kit"
 import { findDeno } from "../../../scripts/find-deno.ts"
 import { type RunnerLimits, runnerLimits } from "./processes/runner-limits.ts"
 import { Supervisor } from "./processes/supervisor.ts"
@@ -92,9 +91,7 @@ async function call(
 }
 
 function toProgram(owner: string, code: string): Program {
-  const key = createHash("sha256")
-    .update(toOwnJson([owner, code]))
-    .digest("hex")
+  const key = sha256(toOwnJson([owner, code])).toString("hex")
   const url = `${address}/${key}/main.tsx`
   return {
     key,

@@ -20,6 +20,7 @@
  * ```
  */
 
+export { packagesScript } from "@hamlet/guest/protocol"
 export { type CodeOutcome, type CodeRunner, openCodeRunner } from "./code-runner.ts"
 export { explainUpstreamFailure } from "./egress/connect-errors.ts"
 export { Egress } from "./egress/egress.ts"

@@ -9,7 +9,7 @@ const packages = join(import.meta.dir, "../..")
 // The packages know no codes, and `AppError` promises that each is one of the contract.
 test("packages refuse with codes of the contract", async () => {
   const codes = new Set<string>()
-  for (const name of ["database", "kit", "http1", "sandbox", "owner-databases"])
+  for (const name of ["database", "kit", "http1", "sandbox", "npm", "owner-databases"])
     for await (const path of new Bun.Glob("src/**/*.ts").scan(join(packages, name))) {
       if (path.endsWith(".test.ts")) continue
       const code = readFileSync(join(packages, name, path), "utf8")

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { escapeHtml } from "@hamlet/contract/escape-html"
 import { type AppManifest, type BuiltFile, manifestName } from "./build/app-manifest.ts"
 import { toDocument } from "./build/to-document.ts"
 import { toPreloadTags } from "./build/typeface.ts"
@@ -78,9 +79,9 @@ function toHtml(
     domTypes: assetsPath + domTypes,
   }
   return toDocument({
-    title: `${facts ? `${escapeAttribute(facts.title)} · ` : ""}Hamlet`,
+    title: `${facts ? `${escapeHtml(facts.title)} · ` : ""}Hamlet`,
     metaTags: `<meta name="csp-nonce" content="${nonce}">
-<meta name="hamlet" content="${escapeAttribute(JSON.stringify(settings))}">
+<meta name="hamlet" content="${escapeHtml(JSON.stringify(settings))}">
 ${facts ? toShareTags(facts) : ""}`,
     assetTags: `<link rel="stylesheet" href="${assetsPath}${style}">
 ${toPreloadTags(fonts.map((name) => assetsPath + name))}<script src="${assetsPath}${theme}"></script>
@@ -99,10 +100,6 @@ function toShareTags({ title, description, url }: NonNullable<PageOptions["facts
     ["property", "og:url", url],
   ] as const
   return tags
-    .map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeAttribute(text)}">\n`)
+    .map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeHtml(text)}">\n`)
     .join("")
-}
-
-function escapeAttribute(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
 }

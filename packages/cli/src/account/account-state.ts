@@ -1,5 +1,6 @@
+import { isRecord } from "@hamlet/contract/is-record"
 import { CliError } from "../cli-error.ts"
-import { findState, isId, isRecord, toStatePath, writeState } from "../files/state-file.ts"
+import { findState, isId, toStatePath, writeState } from "../files/state-file.ts"
 
 /** What the folder of an account records of a val: the state in which folder and val last agreed. */
 export interface KnownVal {

@@ -1,8 +1,9 @@
 import { dirname, resolve } from "node:path"
 import type { Output } from "@hamlet/contract/client"
+import { isRecord } from "@hamlet/contract/is-record"
 import { fileTypes } from "@hamlet/contract/lists"
 import { CliError } from "../cli-error.ts"
-import { findState, isId, isRecord, toStatePath, writeState } from "../files/state-file.ts"
+import { findState, isId, toStatePath, writeState } from "../files/state-file.ts"
 import { findLocalPathProblem } from "./local-paths.ts"
 
 /** What a file of a val is for. */

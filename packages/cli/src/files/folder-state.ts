@@ -1,8 +1,9 @@
 import { isAbsolute, relative, resolve } from "node:path"
+import { isRecord } from "@hamlet/contract/is-record"
 import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
 import type { Privacy, ValType } from "../vals.ts"
-import { findState, isRecord, toStatePath, writeState } from "./state-file.ts"
+import { findState, toStatePath, writeState } from "./state-file.ts"
 
 /**
  * What a folder records of one of its files: which val it is, and the state in which both last

@@ -38,11 +38,6 @@ export function writeState(folder: string, path: string, state: object): void {
   writeFileWhole(path, `${JSON.stringify(state, undefined, 2)}\n`)
 }
 
-/** Whether a value of JSON is an object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
 /** Whether a value of JSON is the id of something on the server. */
 export function isId(value: unknown): boolean {
   return typeof value === "string" && /^[0-9a-f-]{36}$/.test(value)

@@ -1,6 +1,6 @@
 import type { Input } from "@hamlet/contract/client"
+import { isRecord } from "@hamlet/contract/is-record"
 import { CliError } from "../cli-error.ts"
-import { isRecord } from "../files/state-file.ts"
 
 /** A change of a version, as the API takes it. */
 export type ArchivedChange = Input<"changeFiles">["changes"][number]

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs"
+import { isRecord } from "@hamlet/contract/is-record"
 import { findLocalPathProblem } from "../checkout/local-paths.ts"
 import { CliError } from "../cli-error.ts"
-import { findState, isId, isRecord, toStatePath, writeState } from "../files/state-file.ts"
+import { findState, isId, toStatePath, writeState } from "../files/state-file.ts"
 
 /** A merge into the branch of a folder that waits for decisions about files. */
 export interface MergeState {

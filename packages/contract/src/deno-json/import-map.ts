@@ -1,3 +1,4 @@
+import { isRecord } from "../is-record.ts"
 /** The import map of a version, with the parts that are wrong left out. It is data: tools get it. */
 export interface ImportMap {
   /** Longest keys first. */
@@ -137,8 +138,7 @@ export function listEntries(
   warnings: string[],
 ): readonly (readonly [string, unknown])[] {
   if (value === undefined) return []
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return Object.entries(value)
+  if (isRecord(value)) return Object.entries(value)
   warnings.push(`${name} is ignored: it is not an object`)
   return []
 }

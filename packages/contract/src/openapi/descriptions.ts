@@ -1,3 +1,4 @@
+import { isRecord } from "../is-record.ts"
 import { accountDescriptions } from "./descriptions/accounts.ts"
 import { commonDescriptions } from "./descriptions/common.ts"
 import { fileDescriptions } from "./descriptions/files.ts"
@@ -43,11 +44,11 @@ type Json = Record<string, unknown>
 /** Adds the descriptions of all properties inside a JSON schema. */
 export function describeProperties(schema: unknown, place: readonly string[]): unknown {
   if (Array.isArray(schema)) return schema.map((inner) => describeProperties(inner, place))
-  if (!isObject(schema)) return schema
+  if (!isRecord(schema)) return schema
   return Object.fromEntries(
     Object.entries(schema).map(([key, inner]) => [
       key,
-      key === "properties" && isObject(inner)
+      key === "properties" && isRecord(inner)
         ? describeEach(inner, place)
         : describeProperties(inner, place),
     ]),
@@ -59,17 +60,13 @@ function describeEach(properties: Json, place: readonly string[]): Json {
     Object.entries(properties).map(([name, property]) => {
       const described = describeProperties(property, [...place, name])
       const key = findDescribed(place, name)
-      const hasOwn = isObject(described) && "description" in described
+      const hasOwn = isRecord(described) && "description" in described
       return [
         name,
-        key === undefined || hasOwn || !isObject(described)
+        key === undefined || hasOwn || !isRecord(described)
           ? described
           : { description: descriptions[key], ...described },
       ]
     }),
   )
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -90,7 +90,7 @@ function notFound(name: unknown): Error {
   const isNative = typeof name === "string" && matchPattern(name, nativePattern) !== null
   const error: Error & { code?: string } = new ErrorCtor(
     isNative
-      ? `Cannot load "${name}": it is a native addon, which vals cannot load`
+      ? `Cannot load "${name}": it is a native addon, which cannot be loaded`
       : `Cannot find module "${name}": no package of the val contains it, and it is not built in; the lockfile has a warning if its files were too large`,
   )
   // Packages with optional dependencies check for this code.

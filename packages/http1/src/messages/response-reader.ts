@@ -1,3 +1,4 @@
+import { RecentMap } from "@hamlet/kit"
 import { type ReadStep, readAll } from "../connections/paced-reader.ts"
 import type { Http1Limits } from "../http1-limits.ts"
 import { ChunkDecoder } from "./chunk-decoder.ts"
@@ -199,7 +200,7 @@ export class ResponseReader {
 
 const space = 32
 
-const cache = { entriesMax: 256, charsMax: 1_024, heads: new Map<string, ResponseHead>() }
+const cache = { charsMax: 1_024, heads: new RecentMap<string, ResponseHead>(256) }
 
 /**
  * Parses a head, given as Latin-1 and without the empty line at its end. Returns a string that says
@@ -209,10 +210,7 @@ function parseResponseHead(text: string): ResponseHead | string {
   const cached = cache.heads.get(text)
   if (cached) return cached
   const head = parseHead(text)
-  if (typeof head !== "string" && text.length <= cache.charsMax) {
-    if (cache.heads.size >= cache.entriesMax) cache.heads.clear()
-    cache.heads.set(text, head)
-  }
+  if (typeof head !== "string" && text.length <= cache.charsMax) cache.heads.set(text, head)
   return head
 }
 

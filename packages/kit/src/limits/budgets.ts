@@ -1,3 +1,4 @@
+import { sha256 } from "../text/sha256.ts"
 import { Loop } from "../time/loop.ts"
 import type { BudgetAnswer, BudgetAsk } from "./settle-budget.ts"
 
@@ -42,7 +43,7 @@ export interface BudgetSource {
 /** The key of a limit in the database, whose index takes no long ones. */
 export function toBudgetKey(name: string, key: string): string {
   if (key.length <= 200) return `${name}:${key}`
-  return `${name}:${new Bun.CryptoHasher("sha256").update(key).digest("hex")}`
+  return `${name}:${sha256(key).toString("hex")}`
 }
 
 /** What a limit knows of the other nodes. */

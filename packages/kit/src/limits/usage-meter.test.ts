@@ -169,7 +169,7 @@ describe("createUsageMeter", () => {
     },
   )
 
-  test("take drops the oldest counter when there are too many users", () => {
+  test("take drops the counter that was used longest ago when there are too many users", () => {
     const meter = createMeter(
       () => 1,
       refusal,
@@ -182,7 +182,7 @@ describe("createUsageMeter", () => {
       meter.usedBy("user 0").sinceStart,
       meter.usedBy("user 1").sinceStart,
       meter.usedBy("one more").sinceStart,
-    ]).toEqual([0, 1, 1])
+    ]).toEqual([1, 0, 1])
   })
 })
 

@@ -1,3 +1,4 @@
+import { RecentMap } from "../caches/recent-map.ts"
 import { addCount, emptyCounts, type MinuteCounts, sumCounts } from "./minute-counts.ts"
 import { admit, refuseUntil } from "./rate-limit.ts"
 import type { SharedRates } from "./shared-rates.ts"
@@ -17,7 +18,7 @@ export interface Used {
 export type UsageMeter = ReturnType<typeof createUsageMeter>
 
 const limits = {
-  /** Users that are counted, some 200 bytes each; then the oldest counter is dropped. */
+  /** Users that are counted, some 200 bytes each; then the counter used longest ago is dropped. */
   usersMax: 100_000,
 }
 
@@ -36,7 +37,7 @@ export function createUsageMeter(
   rates: SharedRates,
   now: () => number,
 ) {
-  const counters = new Map<string, Counter>()
+  const counters = new RecentMap<string, Counter>(limits.usersMax)
   const count = (userId: string, amount: number) => {
     const counter = counters.get(userId) ?? addCounter(counters, userId)
     addCount(counter, amount, now())
@@ -88,9 +89,7 @@ export function createUsageMeter(
   }
 }
 
-function addCounter(counters: Map<string, Counter>, userId: string): Counter {
-  const [oldest] = counters.size >= limits.usersMax ? counters.keys() : []
-  if (oldest !== undefined) counters.delete(oldest)
+function addCounter(counters: RecentMap<string, Counter>, userId: string): Counter {
   const counter = { ...emptyCounts(), total: 0 }
   counters.set(userId, counter)
   return counter

@@ -1,4 +1,4 @@
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import type { SqlStatement } from "../owner-databases.ts"
 import { type CompiledStatement, knownLimits, type Plan } from "./libsql-messages.ts"
 
@@ -27,7 +27,7 @@ export interface KnownRequest extends TableFacts {
 
 interface Database extends TableFacts {
   /** By the text of the user, the one that was used last is the last. */
-  readonly statements: Map<string, KnownStatement>
+  readonly statements: RecentMap<string, KnownStatement>
 }
 
 /**
@@ -35,7 +35,7 @@ interface Database extends TableFacts {
  * The same text needs no worker while the tables are the same, which each batch checks on the server.
  */
 export class KnownStatements {
-  readonly #databases = new Map<string, Database>()
+  readonly #databases = new RecentMap<string, Database>(knownLimits.databasesMax)
 
   /** Undefined if one of them is not known, or writes where that is not allowed. */
   find({ namespace, isSingle, isReader, statements }: KnowableRequest): KnownRequest | undefined {
@@ -55,14 +55,19 @@ export class KnownStatements {
     const { version, hasLateChecks, isDoneTableTheirs, compiled } = plan
     if (compiled?.length !== statements.length) return
     const former = this.#databases.get(namespace)
-    const database =
+    const database: Database =
       former?.version === version
         ? former
-        : { version, hasLateChecks, isDoneTableTheirs, statements: new Map() }
-    keepRecent(this.#databases, namespace, database, knownLimits.databasesMax)
+        : {
+            version,
+            hasLateChecks,
+            isDoneTableTheirs,
+            statements: new RecentMap<string, KnownStatement>(knownLimits.statementsMax),
+          }
+    this.#databases.set(namespace, database)
     for (const [index, { sql }] of statements.entries()) {
       const known = { ...(compiled[index] as CompiledStatement), isQuick: false }
-      keepRecent(database.statements, toKey(isSingle, sql), known, knownLimits.statementsMax)
+      database.statements.set(toKey(isSingle, sql), known)
     }
   }
 

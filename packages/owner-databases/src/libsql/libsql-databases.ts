@@ -1,4 +1,4 @@
-import { keepRecent, Refused, toOwnJson } from "@hamlet/kit"
+import { RecentMap, Refused, toOwnJson } from "@hamlet/kit"
 import type { WorkerOptions } from "@hamlet/sandbox"
 import { type LibsqlLimits, libsqlLimits } from "../database-limits.ts"
 import { assertIds, endingOutcome } from "../database-messages.ts"
@@ -77,7 +77,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   readonly #queue: LibsqlQueue
   readonly #underWay = new Set<Promise<void>>()
   /** The size limit that this node has set for each namespace. */
-  readonly #limited = new Map<string, number>()
+  readonly #limited: RecentMap<string, number>
   /** One for each that is under way. */
   readonly #stoppers = new Set<AbortController>()
   #isStopped = false
@@ -85,6 +85,7 @@ export class LibsqlDatabases implements OwnerDatabases {
   constructor(options: LibsqlDatabasesOptions) {
     this.#options = options
     this.#limits = { ...libsqlLimits, ...options.limits }
+    this.#limited = new RecentMap(this.#limits.ownersMax)
     this.#server = createLibsqlServer(options.server, (request) => this.#client.post(request))
     this.#registry = createLibsqlRegistry(this.#server)
     this.#streams = new LibsqlStreams(this.#server, this.#limits)
@@ -359,7 +360,7 @@ export class LibsqlDatabases implements OwnerDatabases {
     if (this.#limited.get(namespace) === bytesMax) return
     await this.#server.limitNamespace(namespace, bytesMax + doneBytesMax)
     this.#streams.forget(namespace)
-    keepRecent(this.#limited, namespace, bytesMax, this.#limits.ownersMax)
+    this.#limited.set(namespace, bytesMax)
   }
 }
 

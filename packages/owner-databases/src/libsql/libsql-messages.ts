@@ -58,9 +58,9 @@ export interface Plan {
   /** The version of the tables with which the statements were compiled. */
   readonly version: string
   /** Whether foreign keys may be checked at the end of a transaction only. */
-  readonly hasLateChecks?: boolean
+  readonly hasLateChecks?: boolean | undefined
   /** Whether the user has a table with the name of our table of done requests. */
-  readonly isDoneTableTheirs?: boolean
+  readonly isDoneTableTheirs?: boolean | undefined
   /** For the same statements with other values; undefined if they are long or define something. */
   readonly compiled?: readonly CompiledStatement[] | undefined
 }

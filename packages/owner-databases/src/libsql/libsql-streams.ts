@@ -1,4 +1,4 @@
-import { keepRecent, toOwnJson } from "@hamlet/kit"
+import { RecentMap, toOwnJson } from "@hamlet/kit"
 import type { LibsqlLimits } from "../database-limits.ts"
 import type {
   LibsqlReply,
@@ -44,12 +44,13 @@ export class LibsqlStreams {
   /** Streams that wait for a request, the last used one last. */
   #idle: Stream[] = []
   /** When each database was used, the last one last. */
-  readonly #usedMs = new Map<string, number>()
+  readonly #usedMs: RecentMap<string, number>
   #sweepTimer: Timer | undefined
 
   constructor(server: LibsqlServer, limits: LibsqlLimits) {
     this.#server = server
     this.#limits = limits
+    this.#usedMs = new RecentMap(limits.ownersMax)
   }
 
   /** Sends a request on any stream of the database, which the caller has to release. */
@@ -111,7 +112,7 @@ export class LibsqlStreams {
   #noteUse(namespace: string): boolean {
     const nowMs = performance.now()
     const beforeMs = this.#usedMs.get(namespace) ?? Number.NEGATIVE_INFINITY
-    keepRecent(this.#usedMs, namespace, nowMs, this.#limits.ownersMax)
+    this.#usedMs.set(namespace, nowMs)
     return nowMs - beforeMs < this.#limits.streamMsMax
   }
 

@@ -1,4 +1,4 @@
-import { keepRecent, Loop } from "@hamlet/kit"
+import { Loop, RecentMap } from "@hamlet/kit"
 import type { LibsqlLimits } from "../database-limits.ts"
 import {
   type LibsqlRegistry,
@@ -22,13 +22,14 @@ export class OwnerSizes {
   readonly #registry: Registry
   readonly #limits: LibsqlLimits
   readonly #loop: Loop
-  readonly #sizes = new Map<string, Sizes>()
+  readonly #sizes: RecentMap<string, Sizes>
   /** The databases whose sizes are to be recorded, by namespace. */
   readonly #unrecorded = new Map<string, RegisteredDatabase>()
 
   constructor(registry: Registry, limits: LibsqlLimits, onError: (error: unknown) => void) {
     this.#registry = registry
     this.#limits = limits
+    this.#sizes = new RecentMap(limits.ownersMax)
     this.#loop = new Loop({ round: () => this.#record(), failedMs: limits.recordMs, onError })
   }
 
@@ -53,7 +54,7 @@ export class OwnerSizes {
     for (const [namespace, database] of [...before, ...this.#unrecorded])
       if (databases.has(namespace)) databases.set(namespace, database)
     const sizes = { databases, readMs: performance.now() }
-    keepRecent(this.#sizes, ownerId, sizes, this.#limits.ownersMax)
+    this.#sizes.set(ownerId, sizes)
     return [...databases.values()]
   }
 

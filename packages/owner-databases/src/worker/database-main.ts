@@ -1,6 +1,6 @@
 // The program of a database process. It keeps the databases open that were used last.
 import { existsSync, mkdirSync } from "node:fs"
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import { serveRequests } from "@hamlet/sandbox/worker"
 import { statementLimits } from "../database-limits.ts"
 import type {
@@ -14,8 +14,8 @@ import { createSizeCounter } from "./size-counter.ts"
 import { TooManyDatabases, toOutcome } from "./sql-errors.ts"
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as DatabaseProcessSettings
-/** By path, the one that was used last is the last. */
-const openDatabases = new Map<string, OwnerDatabase>()
+/** By path. The one that was not used for longest is closed, if too many are open. */
+const openDatabases = new RecentMap<string, OwnerDatabase>(settings.openMax, { onDrop: close })
 const sizes = createSizeCounter(settings.folder)
 
 await serveRequests(respond)
@@ -30,9 +30,8 @@ function respond(request: DatabaseRequest): readonly [DatabaseResponse, ...Uint8
       const isNew = !existsSync(path)
       if (isNew && !request.mayCreate) return [{ kind: "missing" }]
       database = openDatabase(path, request, isNew)
+      openDatabases.set(path, database)
     }
-    // Closes the one that was not used for longest, if too many are open.
-    close(keepRecent(openDatabases, path, database, settings.openMax))
     return [{ kind: "done" }, database.run(request, () => sizes.countOthers(request))]
   } catch (error) {
     const index = request.mode === "single" ? undefined : database?.index

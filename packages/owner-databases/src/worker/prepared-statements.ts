@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import type { StatementLimits } from "../database-limits.ts"
 import type { Authorizer, StatementTraits } from "./authorizer.ts"
 import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"
@@ -22,13 +22,15 @@ export function createPreparedStatements(
   authorizer: Authorizer,
   limits: StatementLimits,
 ) {
-  const kept = new Map<string, Prepared>()
+  const kept = new RecentMap<string, Prepared>(limits.preparedMax)
   return {
     prepare(sql: string, isInBatch: boolean): Prepared {
-      const prepared = kept.get(sql) ?? compile(db, authorizer, limits, sql, isInBatch)
+      const known = kept.get(sql)
+      if (known) return known
+      const prepared = compile(db, authorizer, limits, sql, isInBatch)
       // Definitions run only once.
       const isKept = (prepared.isRead || prepared.isChange) && sql.length <= limits.preparedCharsMax
-      if (isKept) keepRecent(kept, sql, prepared, limits.preparedMax)
+      if (isKept) kept.set(sql, prepared)
       return prepared
     },
     /** Does not keep the statement: its parameters are long. */

@@ -1,4 +1,4 @@
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import { countBytesOf, listPaths, toDatabasePath } from "../database-paths.ts"
 import type { DatabaseHome } from "../owner-databases.ts"
 
@@ -24,7 +24,7 @@ interface Sizes {
  * noticed a bit later.
  */
 export function createSizeCounter(folder: string) {
-  const kept = new Map<string, Sizes>()
+  const kept = new RecentMap<string, Sizes>(limits.ownersMax)
   const find = (ownerId: string): Sizes => {
     const known = kept.get(ownerId)
     if (known && performance.now() < known.keptUntilMs) {
@@ -32,7 +32,7 @@ export function createSizeCounter(folder: string) {
       return known
     }
     const sizes = readSizes(folder, ownerId)
-    keepRecent(kept, ownerId, sizes, limits.ownersMax)
+    kept.set(ownerId, sizes)
     return sizes
   }
   return {

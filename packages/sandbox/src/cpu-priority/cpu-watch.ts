@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os"
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import type { ValProcess } from "../processes/val-process.ts"
 import type { Priority, Sandbox, SandboxExit } from "../sandboxes/sandbox.ts"
 
@@ -72,7 +72,7 @@ export class CpuWatch {
   readonly #cores: number
   readonly #measurements = new Map<WatchedProcess, Measurement>()
   /** The keys of programs whose last process was busy, the latest last. */
-  readonly #hogs = new Map<string, true>()
+  readonly #hogs = new RecentMap<string, true>(hogsMax)
 
   /** `onHog` is called once for each process that is still busy at a low priority. */
   constructor(cpuMsMax: number, onHog: () => void, cores = availableParallelism()) {
@@ -167,7 +167,7 @@ export class CpuWatch {
     measured.priority = priority
     sandbox.setPriority(priority)
     if (priority === "normal") this.#hogs.delete(key)
-    else keepRecent(this.#hogs, key, true, hogsMax)
+    else this.#hogs.set(key, true)
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { FairQueue, Loop, parseJson, prepareOnce, toOwnJson } from "@hamlet/kit"
+import { FairQueue, Loop, parseJson, prepareOnce, RecentMap, toOwnJson } from "@hamlet/kit"
 import { z } from "zod"
 import { programLimits } from "../processes/program-limits.ts"
 import type { ProgramModule } from "../program/program-module.ts"
@@ -68,8 +68,8 @@ export class Emitter {
   readonly #stopping = new AbortController()
   /** The keys of modules that wait, that were loaded once, and that have no JavaScript. */
   readonly #waiting = new Set<string>()
-  readonly #loaded = new Set<string>()
-  readonly #refused = new Set<string>()
+  readonly #loaded: RecentMap<string, true>
+  readonly #refused: RecentMap<string, true>
   #findTool: (() => Promise<Tool>) | undefined
 
   /** `findHost`: undefined as long as no process was started. */
@@ -81,7 +81,9 @@ export class Emitter {
     this.#findHost = findHost
     this.#limits = { ...emitterLimits, ...limits }
     this.#queue = new FairQueue(this.#limits)
-    const { failedMs } = this.#limits
+    const { failedMs, notedMax } = this.#limits
+    this.#loaded = new RecentMap(notedMax)
+    this.#refused = new RecentMap(notedMax)
     this.#loop = new Loop({ round: () => this.#round(), failedMs, onError })
   }
 
@@ -99,7 +101,7 @@ export class Emitter {
       const key = toEmitKey(module)
       if (key === undefined) continue
       if (this.#loaded.has(key)) this.#add(key, module)
-      else this.#note(this.#loaded, key)
+      else this.#loaded.set(key, true)
     }
   }
 
@@ -124,11 +126,6 @@ export class Emitter {
     const atMs = Math.min(nowMs + quietMs, lastMs)
     this.#turns.set(ownerId, { atMs, lastMs })
     this.#loop.wakeIn(atMs - nowMs)
-  }
-
-  #note(keys: Set<string>, key: string): void {
-    if (keys.size >= this.#limits.notedMax) keys.clear()
-    keys.add(key)
   }
 
   /** Returns how long no owner has its turn. */
@@ -183,7 +180,7 @@ export class Emitter {
     for (const [index, { key, code }] of wanted.entries()) {
       const javascript = found?.[index]
       if (javascript) await emits.add(key, toEmitFile(code, javascript))
-      else this.#note(this.#refused, key)
+      else this.#refused.set(key, true)
     }
   }
 

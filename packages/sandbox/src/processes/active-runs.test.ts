@@ -7,7 +7,7 @@ function activeRun(id: string, { startedMs = 10, depth = 0 } = {}): ActiveRun {
 }
 
 describe("RecentlyEndedRuns", () => {
-  test("keeps the latest runs: at least half of its limit, never more than its limit", () => {
+  test("keeps the latest runs, up to its limit", () => {
     const late = new RecentlyEndedRuns(10)
     for (let count = 1; count <= 100; count++) {
       late.add(activeRun(`run ${count}`))

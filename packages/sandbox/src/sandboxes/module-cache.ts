@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { toOwnJson } from "@hamlet/kit"
+import { sha256, toOwnJson } from "@hamlet/kit"
 import type { ProgramModule } from "../program/program-module.ts"
 
 /**
@@ -57,11 +56,5 @@ export function toCachePath(text: string): string {
   if (!url || (scheme !== "http" && scheme !== "https") || !hostPattern.test(url.hostname))
     throw new Error(`Cannot put module "${text}" into the cache: it has no HTTP address`)
   const host = url.port === "" ? url.hostname : `${url.hostname}_PORT${url.port}`
-  return join(
-    scheme,
-    host,
-    createHash("sha256")
-      .update(url.pathname + url.search)
-      .digest("hex"),
-  )
+  return join(scheme, host, sha256(url.pathname + url.search).toString("hex"))
 }

@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Refused } from "@hamlet/kit"
+import { Refused, sha256 } from "@hamlet/kit"
 import { identityOf } from "./launch/process-identity.ts"
 import { spreadFolders } from "./spread-folders.ts"
 import { groupsFile, removeIfEmpty, sweepServers } from "./sweep.ts"
@@ -160,7 +160,7 @@ function tryToLink(from: string, to: string): boolean {
 }
 
 function toParentName(dataDir: string): string {
-  const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
+  const hash = sha256(dataDir).toString("hex").slice(0, 8)
   return `hamlet-${ownUid()}-${hash}`
 }
 

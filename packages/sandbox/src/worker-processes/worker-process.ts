@@ -1,4 +1,4 @@
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import { findInnermost, readTreeUsage } from "../sandboxes/launch/guest-process.ts"
 import type { LaunchedProcess } from "../sandboxes/launch/launched-process.ts"
 import { createFrameReader, frameDescriptor, splitMessage, type WorkerMessage } from "./frames.ts"
@@ -42,7 +42,7 @@ export class WorkerProcess {
   readonly #connecting: Promise<Bun.Socket>
   readonly #ready: Promise<boolean>
   /** The owners whose requests it ran, the last one last. */
-  readonly #owners = new Map<string, true>()
+  readonly #owners: RecentMap<string, true>
   readonly #start = Promise.withResolvers<boolean>()
   /** The requests that it was sent; it works on the first one. */
   readonly #sent: ((response: WorkerMessage | "ended" | "ended before") => void)[] = []
@@ -59,6 +59,7 @@ export class WorkerProcess {
 
   constructor(process: LaunchedProcess, limits: WorkerLimits) {
     this.#limits = limits
+    this.#owners = new RecentMap(limits.cachedOwnersMax)
     this.#process = process
     this.#child = process.child
     const startTimer = setTimeout(() => this.#kill("timed_out"), limits.startMsMax)
@@ -103,7 +104,7 @@ export class WorkerProcess {
     this.#requests += 1
     this.#underWay += 1
     // The worker drops the state of the owner that was used longest ago, in the same way.
-    keepRecent(this.#owners, owner, true, this.#limits.cachedOwnersMax)
+    this.#owners.set(owner, true)
     this.#child.ref()
     try {
       return await this.#exchange(request)

@@ -1,4 +1,5 @@
 import { currentWork, readOpenFilesMax, type TraceSpan } from "@hamlet/kit"
+import { PackageResolver, resolverLimits } from "@hamlet/npm"
 import {
   createEgressPolicy,
   Egress,
@@ -9,10 +10,11 @@ import {
   type Sandboxes,
 } from "@hamlet/sandbox"
 import type { Config } from "../config/config.ts"
+import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { App } from "../http/app.ts"
-import { resolverLimits } from "../runtime/dependencies/resolver-limits.ts"
-import { SandboxedResolver } from "../runtime/dependencies/sandboxed-resolver.ts"
+import { importRules } from "../runtime/packages/import-rules.ts"
+import { createVersionPackages } from "../runtime/packages/version-packages.ts"
 import type { Limits } from "./accounts.ts"
 import type { Foundation } from "./foundation.ts"
 import { readStandardModules } from "./modules.ts"
@@ -89,16 +91,12 @@ export function createResolver(
   egress: Egress,
   sandboxes: () => Promise<Sandboxes>,
   onError: (error: unknown) => void,
-): SandboxedResolver {
+): DependencyResolver & Pick<PackageResolver<unknown>, "stop"> {
   // The registries do not change: one policy serves every listener.
   let policy: EgressPolicy | undefined
-  return new SandboxedResolver({
+  const resolver = new PackageResolver({
     sandboxes,
-    importHosts: {
-      baseUrls: [baseUrl, ...formerBaseUrls],
-      fetchesTown: dependencies.fetchesTown,
-    },
-    standardModules: readStandardModules(),
+    rules: importRules,
     npmRegistry: dependencies.npmRegistry,
     jsrUrl: dependencies.jsrUrl,
     openEgress(path, { allow: registries, note }) {
@@ -110,6 +108,12 @@ export function createResolver(
     limits: { ...resolverLimits, resolveMsMax: dependencies.resolveMsMax },
     onError,
   })
+  const importHosts = {
+    baseUrls: [baseUrl, ...formerBaseUrls],
+    fetchesTown: dependencies.fetchesTown,
+  }
+  const facts = { importHosts, standardModules: readStandardModules() }
+  return { ...createVersionPackages(resolver, facts), stop: () => resolver.stop() }
 }
 
 /** Requests of one resolution that are in its trace: packages with many files take thousands. */

@@ -1,4 +1,5 @@
 import { toValNameKey } from "@hamlet/contract"
+import { RecentMap } from "@hamlet/kit"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
@@ -21,12 +22,11 @@ export function createFindVal(
   openPass: (pass: string) => string | undefined,
   addressesMax: number,
 ): FindVal {
-  const ids = new Map<string, string>()
+  const ids = new RecentMap<string, string>(addressesMax)
   const findByName = async (address: ValAddress, viewerId: string | undefined) => {
     const val = await vals.findByName(address.username, address.name, viewerId)
     // A private val is not cached: finding it must take as long as finding none.
     if (!val || val.privacy === "private") return val
-    if (ids.size >= addressesMax) ids.clear()
     ids.set(address.host, val.id)
     return val
   }

@@ -1,3 +1,4 @@
+import { RecentMap } from "@hamlet/kit"
 import { isPass } from "../domain/requests/preview-pass.ts"
 
 /** The val that a host name refers to. */
@@ -37,13 +38,11 @@ export function createValHosts(valsDomain: string, baseUrl: string, hostsMax: nu
     // Bun joins two Host headers with a comma. The API refuses such a request.
     return name.endsWith(suffix) && name !== apiHost && !name.includes(",")
   }
-  const cache = new Map<string, ValAddress | "api" | "invalid">()
+  const cache = new RecentMap<string, ValAddress | "api" | "invalid">(hostsMax)
   const classify = (host: string) => {
     const cached = cache.get(host)
     if (cached !== undefined) return cached
     const result = isUnderDomain(host) ? (parseHost(host, suffix) ?? "invalid") : "api"
-    // Clients can send any number of host names: the size of the cache is bounded.
-    if (cache.size >= hostsMax) cache.clear()
     if (host.length <= hostCharsMax) cache.set(host, result)
     return result
   }

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 import { mayHaveJsx } from "@hamlet/contract/compiler-settings"
 import { configPaths, isConfigPath, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
 import { type Backoff, findRetryDelay } from "@hamlet/kit"
+import type { SourceFile } from "@hamlet/npm"
 import { toModuleType } from "@hamlet/sandbox"
 import { AppError } from "../domain/app-error.ts"
 import type { VersionFileStore, VersionModule } from "../domain/modules/graph/version-files.ts"
@@ -19,7 +20,6 @@ import {
   type LockfileClaim,
   type LockfileClaims,
   type ResolvedCode,
-  type SourceFile,
   toResolution,
 } from "../domain/modules/lockfiles.ts"
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"

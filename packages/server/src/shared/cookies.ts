@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { sha256 } from "@hamlet/kit"
 
 /** For HTTPS. Browsers accept a `__Host-` cookie from the host itself only, not from subdomains. */
 const secureName = "__Host-hamlet_session"
@@ -28,7 +28,7 @@ export function listCookies(header: string, name: string): readonly string[] {
  * for nothing. It is a hash, which does not reveal the cookie.
  */
 export function toPageKey(text: string): string {
-  return createHash("sha256").update(`page key of ${text}`).digest("base64url")
+  return sha256(`page key of ${text}`).toString("base64url")
 }
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
+import type { PackageTypes } from "@hamlet/npm"
 import { compressArchive, packFiles } from "@hamlet/sandbox"
-import type { PackageTypes } from "../../src/domain/modules/version-lockfiles.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"

@@ -2,8 +2,7 @@ import { afterAll, expect, test } from "bun:test"
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { FakeRegistry } from "../support/fakes/fake-registry.ts"
-import { type TarEntry, toTarball } from "../support/fakes/tarball.ts"
+import { FakeRegistry, type TarEntry, toTarball } from "@hamlet/npm/testing"
 import { describeAttacks } from "./support/describe-attacks.ts"
 
 const registry = new FakeRegistry()

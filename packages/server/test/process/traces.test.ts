@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { waitUntil } from "@hamlet/kit/testing"
+import { FakeRegistry } from "@hamlet/npm/testing"
 import { describePostgres } from "../support/databases.ts"
 import { FakeBucket } from "../support/fakes/fake-bucket.ts"
-import { FakeRegistry } from "../support/fakes/fake-registry.ts"
 import { type ReceivedSpan, startOtlpReceiver } from "../support/fakes/otlp-receiver.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 

@@ -1,7 +1,7 @@
 // The program of a worker for databases on a libSQL server. It has no network: it turns requests
 // into batches for the server to send, and the responses into results.
 
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
 import { serveRequests } from "@hamlet/sandbox/worker"
 import { statementLimits } from "../../database-limits.ts"
 import {
@@ -23,8 +23,10 @@ type Reply = readonly [LibsqlWorkerReply, ...Uint8Array[]]
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as LibsqlWorkerSettings
 const limits = { ...statementLimits, ...mirrorLimits }
-/** By database, the one that was used last is the last. */
-const mirrors = new Map<string, SchemaMirror>()
+/** By database. The one that was not used for longest is forgotten, if there are too many. */
+const mirrors = new RecentMap<string, SchemaMirror>(settings.mirrorsMax, {
+  onDrop: (mirror) => mirror.stop(),
+})
 
 const unexpected: SqlOutcome = {
   kind: "unavailable",
@@ -43,10 +45,9 @@ function plan({ request, pagesMax }: PlanCall, schema: Buffer): Reply {
   const key = valId ?? ownerId
   const tables = schema.length === 0 ? undefined : toSchema(schema)
   if (tables === "invalid") return [{ kind: "outcome", outcome: unexpected }]
-  if (tables) keep(key, new SchemaMirror(tables, limits))
+  if (tables) mirrors.set(key, new SchemaMirror(tables, limits))
   const mirror = mirrors.get(key)
   if (!mirror) return [{ kind: "schema_needed" }]
-  keep(key, mirror)
   try {
     const statements = mirror.allow(request)
     const { version, hasLateChecks, isDoneTableTheirs } = mirror
@@ -107,11 +108,4 @@ function toSchema(bytes: Buffer): Schema | "invalid" {
 
 function toTexts(row: readonly LibsqlValue[]): readonly string[] {
   return row.map((value) => ("value" in value ? String(value.value) : ""))
-}
-
-/** Forgets the one that was not used for longest, if there are too many. */
-function keep(key: string, mirror: SchemaMirror): void {
-  const former = mirrors.get(key)
-  if (former && former !== mirror) former.stop()
-  keepRecent(mirrors, key, mirror, settings.mirrorsMax)?.stop()
 }

@@ -1,4 +1,4 @@
-import { keepRecent, OpenCounts, withinTime } from "@hamlet/kit"
+import { OpenCounts, RecentMap, withinTime } from "@hamlet/kit"
 
 /** Why a name cannot be resolved, as words that follow the name. Contains nothing secret. */
 export class CannotResolve extends Error {
@@ -35,7 +35,9 @@ export function limitLookups<Value>(
   limits: LookupLimits,
   nowMs: () => number,
 ): Lookup<Value> {
-  const cache = new Map<string, { readonly value: Value; readonly untilMs: number }>()
+  const cache = new RecentMap<string, { readonly value: Value; readonly untilMs: number }>(
+    limits.cachedMax,
+  )
   const pending = new Map<string, Promise<Value>>()
   const perOwner = new OpenCounts()
 
@@ -46,7 +48,7 @@ export function limitLookups<Value>(
     try {
       const value = await withinTime(find(key), limits.lookupMsMax, tooSlow)
       const untilMs = nowMs() + limits.cachedMs
-      keepRecent(cache, key, { value, untilMs }, limits.cachedMax)
+      cache.set(key, { value, untilMs })
       return value
     } finally {
       endCount()

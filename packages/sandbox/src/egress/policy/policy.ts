@@ -1,3 +1,4 @@
+import { RecentMap } from "@hamlet/kit"
 import { type Address, findFault, parseAddress } from "./address-rule.ts"
 import { type Host, parseHost } from "./host.ts"
 import { CannotResolve } from "./limited-lookup.ts"
@@ -119,7 +120,7 @@ export function createEgressPolicy({
   }
   const rulesFor = { request, socket, lookup: toLookupRules(request) }
   // Checking an address takes as long as everything else about a small request.
-  const cache = new Map<string, CachedDecision>()
+  const cache = new RecentMap<string, CachedDecision>(limits.cachedMax)
   return {
     async checkHost(target) {
       const { hostname, port, use = "request" } = target
@@ -127,7 +128,6 @@ export function createEgressPolicy({
       const cached = cache.get(key)
       const checked = await checkTarget(rulesFor[use], target, cached)
       if (checked === cached) return checked.decision
-      if (cache.size >= limits.cachedMax) cache.clear()
       if (key.length <= limits.cachedCharsMax) cache.set(key, checked)
       return checked.decision
     },

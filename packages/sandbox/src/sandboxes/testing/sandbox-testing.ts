@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { sha256 } from "@hamlet/kit"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import type { Sandbox } from "../sandbox.ts"
 import { type SandboxLimits, sandboxLimits } from "../sandbox-limits.ts"
@@ -71,7 +72,7 @@ export function toSandboxOptions(dataDir: string): SandboxOptions {
 
 /** The temporary folder of all servers of a data folder. */
 export function findRuntimeFolder(dataDir: string, uid = process.getuid?.() ?? 0): string {
-  const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
+  const hash = sha256(dataDir).toString("hex").slice(0, 8)
   return join(tmpdir(), `hamlet-${uid}-${hash}`)
 }
 

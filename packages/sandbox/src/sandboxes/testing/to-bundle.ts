@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { sha256 } from "@hamlet/kit"
 import type { BundleFiles, BundleScript, StoredBundle } from "../../program/stored-bundle.ts"
 
 /** A bundle that a test has made. */
@@ -13,7 +13,7 @@ export function toBundle(packages: readonly string[]): MadeBundle {
   const text = `const once = (make) => { let made; return () => (made ??= make()) }
 module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
   const code = new TextEncoder().encode(text)
-  const hash = createHash("sha256").update(code).digest("hex")
+  const hash = sha256(code).toString("hex")
   return { hash, code, cache: null, files: null, types: null }
 }
 

@@ -1,5 +1,5 @@
-import { createHash, randomInt } from "node:crypto"
-import { makeOnce, toOwnJson } from "@hamlet/kit"
+import { randomInt } from "node:crypto"
+import { makeOnce, sha256, toOwnJson } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -104,7 +104,7 @@ function makeCode(): string {
 }
 
 function hashCode(userId: string, code: string): Uint8Array {
-  return createHash("sha256").update(`${userId} ${code}`).digest()
+  return sha256(`${userId} ${code}`)
 }
 
 function toMessage(baseUrl: string, user: User, code: string): EmailContent {

@@ -1,4 +1,4 @@
-import { toBase62 } from "@hamlet/kit"
+import { sha256, toBase62 } from "@hamlet/kit"
 
 /**
  * What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, to be in a
@@ -61,5 +61,5 @@ function checksum(secret: string): string {
 
 /** The hash that is stored of a token's secret string: SHA-256 in hexadecimal. */
 export function hashToken(text: string): string {
-  return Bun.SHA256.hash(text, "hex")
+  return sha256(text).toString("hex")
 }

@@ -1,5 +1,12 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
-import type { BundleFiles, BundleScript, StoredBundle } from "@hamlet/sandbox"
+import type {
+  Bundle,
+  ImportPlace as FilePlace,
+  ResolvedImport,
+  ResolvedPackages,
+  SourceFile,
+} from "@hamlet/npm"
+import type { StoredBundle } from "@hamlet/sandbox"
 import type { Claim, ClaimQueue } from "../claims.ts"
 import { toTextKey } from "./imports/config-keys.ts"
 
@@ -24,35 +31,18 @@ export interface Resolution {
   readonly isPartial?: true
 }
 
-/** An import from `npm:`, `jsr:` or another server. */
-export interface LockedImport {
-  readonly specifier: string
-  /** With its exact version, or the URL that it was redirected to; null when it has an error. */
-  readonly resolved: string | null
-  /** Why it could not be resolved, as a sentence. */
-  readonly error: string | null
-  /**
-   * The literals in the code, with their quotes, from `start` to before `end`, in UTF-16 units.
-   * They are replaced by the URL of a stub module, so they include import attributes such as
-   * `with { type: "json" }`. A range that does not begin with a quote is the source in a
-   * `@jsxImportSource` comment; the specifier is that source followed by `/jsx-runtime`.
-   */
+/** An import of packages, and where the texts of the version have it. */
+export interface LockedImport extends Omit<ResolvedImport, "places"> {
   readonly places: readonly ImportPlace[]
-  /** Its index in the bundle; -1 when it is not in it. */
-  readonly entry: number
-  /** The names of its exports, including `default`. */
-  readonly exports: readonly string[]
 }
 
-/** Where the code has a specifier. */
-export interface ImportPlace {
+/** Where a text has a specifier. */
+export interface ImportPlace extends Omit<FilePlace, "file"> {
   /**
    * The hash of the text: a file keeps its packages when it moves, and loses them when it changes.
    * Absent in lockfiles of when a val had one file.
    */
   readonly text?: string
-  readonly start: number
-  readonly end: number
 }
 
 /**
@@ -147,27 +137,10 @@ export interface BundleStore {
   purge(after: string, createdBefore: number, countMax: number): Promise<string | undefined>
 }
 
-/** All packages of a version in one script, addressed by content, so that versions can share it. */
-export interface Bundle extends BundleScript {
-  /** SHA-256 of `code`, or of its hash and that of the files, in hex. It is a file name. */
-  readonly hash: string
-  /** The files of packages that read their own files, or null. */
-  readonly files: BundleFiles | null
-  /** The declarations of the packages, for editors; null when there are none. */
-  readonly types: BundleFiles | null
-}
-
-/** A bundle that is in memory, as if it were stored. */
-export function toStoredBundle({ hash, code, cache, files }: Bundle): StoredBundle {
-  const bytes = code.length + (cache?.length ?? 0)
-  return { hash, bytes, files, read: async () => ({ code, cache }) }
-}
-
 /** Fetches the packages that code imports, without running any of them. */
 export interface DependencyResolver {
   /**
-   * Errors in the code or the packages are errors of an import, not rejections. `isTemporary` means
-   * that a retry may help: a registry did not respond, or the machine was too busy. Rejects with
+   * Errors in the code or the packages are errors of an import, not rejections. Rejects with
    * `AbortError` when `signal` is aborted, and with `overloaded` when too many requests of the owner
    * wait. `local` are the specifiers of vals on this server; if it
    * is undefined, every address of a val means one on this server.
@@ -183,20 +156,9 @@ export interface DependencyResolver {
   }): Promise<ResolvedCode>
 }
 
-/** A file of a version. */
-export interface SourceFile {
-  readonly path: string
-  readonly code: string
-}
-
 /** The result of resolving the imports of code. */
-export interface ResolvedCode {
+export interface ResolvedCode extends Omit<ResolvedPackages, "imports"> {
   readonly imports: readonly LockedImport[]
-  readonly bundle: Bundle | null
-  readonly isAsync?: boolean
-  readonly isTemporary: boolean
-  /** See Resolution. */
-  readonly leftOut?: readonly string[]
 }
 
 /**

@@ -2,6 +2,7 @@ import { mayHaveJsx } from "@hamlet/contract/compiler-settings"
 import { isConfigPath } from "@hamlet/contract/deno-json"
 import { findPathProblem } from "@hamlet/contract/file-paths"
 import { createMask, noMask, toOwnJson } from "@hamlet/kit"
+import { type Bundle, toStoredBundle } from "@hamlet/npm"
 import type { Program, ProgramContent } from "@hamlet/sandbox"
 import type { RunTokens } from "../accounts/run-tokens.ts"
 import { AppError } from "../app-error.ts"
@@ -18,13 +19,7 @@ import {
 } from "./graph/module-graph.ts"
 import { isModulePath } from "./graph/version-files.ts"
 import { mayImport } from "./import-address.ts"
-import {
-  type Bundle,
-  type LockfileStore,
-  type LockfileSummary,
-  type Resolution,
-  toStoredBundle,
-} from "./lockfiles.ts"
+import type { LockfileStore, LockfileSummary, Resolution } from "./lockfiles.ts"
 import {
   addPackages,
   type CodeWithPackages,

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto"
+import { sha256 } from "@hamlet/kit"
 
 const hashChars = 16
 
 /** Identifies a text among those of a version. */
 export function toTextHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, hashChars)
+  return sha256(text).toString("hex").slice(0, hashChars)
 }

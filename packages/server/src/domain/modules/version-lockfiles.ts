@@ -1,3 +1,4 @@
+import type { PackageTypes } from "@hamlet/npm"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -14,13 +15,6 @@ import type {
 } from "./lockfiles.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
 import { hasRemoteImports, mayImportRemote } from "./remote-imports.ts"
-
-/** The declarations of npm packages, with the links by which TypeScript finds packages. */
-export interface PackageTypes {
-  readonly files: readonly { readonly path: string; readonly text: string }[]
-  /** Links to folders. A target is relative to the folder of the link. */
-  readonly links: readonly { readonly path: string; readonly target: string }[]
-}
 
 /** The types of the packages of a version. */
 export interface VersionTypes extends PackageTypes {

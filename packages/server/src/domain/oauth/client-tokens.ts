@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import type { Scope } from "@hamlet/contract"
+import { isSameSecret, sha256 } from "@hamlet/kit"
 import { hashToken, hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
 import { makeToken } from "../accounts/tokens.ts"
 import type { Clock } from "../clock.ts"
@@ -163,9 +164,7 @@ function issue(
 
 function isVerified(challenge: string, verifier: string): boolean {
   if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
-  const digest = createHash("sha256").update(verifier).digest()
-  const wanted = Buffer.from(challenge, "base64url")
-  return digest.length === wanted.length && timingSafeEqual(digest, wanted)
+  return isSameSecret(sha256(verifier), Buffer.from(challenge, "base64url"))
 }
 
 function require(read: TokenRequest, name: string): string {

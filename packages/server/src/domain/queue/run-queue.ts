@@ -1,3 +1,4 @@
+import { RecentMap } from "@hamlet/kit"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Allowances } from "../limits/allowances.ts"
@@ -54,11 +55,10 @@ export function createQueueRoom(
   queuedMax: number,
   { now }: Pick<Clock, "now">,
 ) {
-  const counts = new Map<string, WaitingCount>()
+  const counts = new RecentMap<string, WaitingCount>(limits.accountsMax)
   const count = async (accountId: string): Promise<WaitingCount> => {
     const counted = await store.countWaiting(accountId, queuedMax)
     const fresh = { at: now(), counted, count: counted }
-    if (counts.size >= limits.accountsMax) counts.clear()
     counts.set(accountId, fresh)
     return fresh
   }

@@ -1,6 +1,5 @@
-import { timingSafeEqual } from "node:crypto"
 import { limits } from "@hamlet/contract"
-import { fromBase32, toBase32 } from "@hamlet/kit"
+import { fromBase32, isSameSecret, toBase32 } from "@hamlet/kit"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -89,7 +88,7 @@ export function openPass(
   const bytes = fromBase32(pass)
   const content = bytes.subarray(0, idBytes + expiryBytes)
   const signature = cipher.sign(content, purpose).subarray(0, signatureBytes)
-  if (!timingSafeEqual(signature, bytes.subarray(idBytes + expiryBytes))) return undefined
+  if (!isSameSecret(signature, bytes.subarray(idBytes + expiryBytes))) return undefined
   return bytes.readUInt32BE(idBytes) * 1000 > now ? toId(bytes.subarray(0, idBytes)) : undefined
 }
 

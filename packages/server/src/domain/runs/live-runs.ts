@@ -1,4 +1,4 @@
-import { Histogram, Loop, type Tracer } from "@hamlet/kit"
+import { Histogram, Loop, RecentMap, type Tracer } from "@hamlet/kit"
 import type { Clock } from "../clock.ts"
 import { type LiveRun, RecordedRun, type RunWatcher } from "./live-run.ts"
 import type { AdoptedRun, NewRun } from "./new-run.ts"
@@ -261,14 +261,13 @@ export function createRetentionCounts(limits: {
   readonly between: number
   readonly idsMax: number
 }): RetentionCounts {
-  const counts = new Map<string, number>()
+  const counts = new RecentMap<string, number>(limits.idsMax)
   const due = new Set<string>()
   return {
     note(id, amount = 1) {
       const count = (counts.get(id) ?? limits.between - amount) + amount
       if (count >= limits.between) due.add(id)
-      // Dropping all counts is harmless: retention is checked once too often for some ids.
-      if (counts.size >= limits.idsMax) counts.clear()
+      // Dropping a count is harmless: retention is checked once too often for that id.
       counts.set(id, count % limits.between)
     },
     take() {

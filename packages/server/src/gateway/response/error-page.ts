@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, isRetryable, statusTexts } from "@hamlet/contract"
-import { replaceEach, toOwnJson } from "@hamlet/kit"
+import { escapeHtml } from "@hamlet/contract/escape-html"
+import { toOwnJson } from "@hamlet/kit"
 import type { RunError } from "../../domain/runs/runs.ts"
 
 /** An error that the gateway sends in place of a val's response. */
@@ -73,17 +74,4 @@ function toHtml(page: ErrorPageContent, status: number): string {
     `<title>${title}</title><style>${style}</style></head>`,
     `<body><h1>${title}</h1><p>${escapeHtml(page.message)}</p>${details}${run}</body></html>\n`,
   ].join("")
-}
-
-const htmlEscapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-}
-/** An error of a run is cut to 100,000 bytes before. */
-const htmlCharsMax = 200_000
-
-function escapeHtml(text: string): string {
-  return replaceEach(text, /[&<>"]/g, (found) => htmlEscapes[found] ?? found, htmlCharsMax)
 }

@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads"
 import { atMostLevels, limits as wireLimits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
+import { isRecord } from "@hamlet/contract/is-record"
 import { serveJobs } from "@hamlet/kit"
 import { createDocPages } from "../pages/doc-pages.ts"
 import { createApiPort } from "./api-port.ts"
@@ -83,7 +84,7 @@ function parseMessage(bytes: Uint8Array): Message {
   if (!isShallow(value))
     return { isValid: false, code: invalidRequest, reason: `The body ${tooDeep}` }
   // Revisions since June 2025 have no batches; one request could start any number of runs.
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return isRecord(value)
     ? { isValid: true, value }
     : { isValid: false, code: invalidRequest, reason: "The body must be one JSON-RPC message" }
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto"
+import { isSameSecret } from "@hamlet/kit"
 import { AppError } from "../../domain/app-error.ts"
 import { parseAuthorization } from "../../shared/headers/authorization-header.ts"
 import type { ApiConnection } from "../call.ts"
@@ -29,18 +29,9 @@ export function assertMetricsToken({ token }: MetricsAccess, request: Request): 
       "Cannot show the metrics: they require the token of HAMLET_METRICS_TOKEN",
     )
   const sent = parseAuthorization(header)
-  if (sent?.scheme !== "bearer" || !isSame(sent.credentials, token))
+  if (sent?.scheme !== "bearer" || !isSameSecret(sent.credentials, token))
     throw new AppError(
       "invalid_token",
       "Cannot show the metrics: the token is not that of HAMLET_METRICS_TOKEN",
     )
-}
-
-/** Compares hashes, so that the time tells nothing about the token. */
-function isSame(sent: string, token: string): boolean {
-  return timingSafeEqual(toHash(sent), toHash(token))
-}
-
-function toHash(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest()
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import { parseOwnJson, toOwnJson } from "@hamlet/kit"
+import { parseOwnJson, RecentMap, sha256, toOwnJson } from "@hamlet/kit"
 import {
   noOwner,
   type WorkerOptions,
@@ -10,7 +10,6 @@ import {
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
 import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
-import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import type { ParseRequest, ParseResponse, ParseTask } from "./parser-messages.ts"
 
 /** What reading users' code may cost. Ordinary code takes a few milliseconds and less than 100 MB. */
@@ -61,8 +60,8 @@ export class CodeTools {
   readonly #limits: CodeToolsLimits
   readonly #onFailure: (report: ParseFailureReport) => void
   readonly #processes: WorkerProcessPool
-  readonly #modules: ByteCache<ParseOutcome>
-  readonly #places: ByteCache<{ readonly places: readonly WrittenImport[] | null }>
+  readonly #modules: RecentMap<string, ParseOutcome>
+  readonly #places: RecentMap<string, { readonly places: readonly WrittenImport[] | null }>
   /** Modules that are being converted, so that simultaneous requests share one conversion. */
   readonly #converting = new Map<string, Promise<ParseOutcome>>()
   #isStopped = false
@@ -77,13 +76,16 @@ export class CodeTools {
       limits: this.#limits,
       isRepeatable: true,
     })
-    this.#modules = createByteCache(this.#limits.cachedBytesMax)
-    this.#places = createByteCache(this.#limits.placeBytesMax)
+    const { cachedBytesMax, placeBytesMax } = this.#limits
+    this.#modules = new RecentMap(cachedBytesMax, { sizeOf: countBytes })
+    this.#places = new RecentMap(placeBytesMax, {
+      sizeOf: ({ places }) => cachedBytes + (places?.length ?? 0) * placeBytes,
+    })
   }
 
   /** The number of parser processes, and the size of the cached modules. */
   get usage(): { readonly processes: number; readonly cachedBytes: number } {
-    return { processes: this.#processes.size, cachedBytes: this.#modules.bytes() }
+    return { processes: this.#processes.size, cachedBytes: this.#modules.sizes }
   }
 
   /**
@@ -130,7 +132,7 @@ export class CodeTools {
     const outcome = await this.#parse("scan_places", code, owner, "read the imports of the code")
     if (outcome.kind !== "places") return null
     const { places } = outcome
-    this.#places.set(key, { places }, cachedBytes + (places?.length ?? 0) * placeBytes)
+    this.#places.set(key, { places })
     return places
   }
 
@@ -167,10 +169,9 @@ export class CodeTools {
         owner,
         "convert the code to JavaScript",
       )
-      // A string takes at most two bytes per character. Failures are not cached: they may be
-      // temporary.
-      if (outcome.kind === "javascript") this.#modules.set(key, outcome, outcome.code.length * 2)
-      if (outcome.kind === "refused") this.#modules.set(key, outcome, outcome.message.length * 2)
+      // Failures are not cached: they may be temporary.
+      if (outcome.kind === "javascript" || outcome.kind === "refused")
+        this.#modules.set(key, outcome)
       return outcome
     } finally {
       this.#converting.delete(key)
@@ -222,9 +223,16 @@ export class CodeTools {
 const cachedBytes = 200
 const placeBytes = 150
 
+/** A string takes at most two bytes per character. */
+function countBytes(outcome: ParseOutcome, key: string): number {
+  const text =
+    outcome.kind === "javascript" ? outcome.code : "message" in outcome ? outcome.message : ""
+  return 2 * text.length + key.length
+}
+
 /** A cryptographic hash: with collisions, a user could replace the module of another user. */
 function toKey(code: string): string {
-  return new Bun.CryptoHasher("sha256").update(code).digest("base64")
+  return sha256(code).toString("base64")
 }
 
 function* toGroups(

@@ -1,5 +1,5 @@
+import { findClauseEnd, skipTrivia } from "@hamlet/npm"
 import type { WrittenImport } from "../../domain/modules/imports/written-imports.ts"
-import { findClauseEnd, skipTrivia } from "../dependencies/tool/scan-code.ts"
 import { scanImports } from "./scan-imports.ts"
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from "@hamlet/database"
+import { RecentMap } from "@hamlet/kit"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { HistoryStore } from "../../domain/files/file-history.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
@@ -94,18 +95,13 @@ export function createFileStore(
  * Clients read the files of one version page by page.
  */
 function createListPaths(db: Database): FileStore["listPaths"] {
-  const lists = new Map<string, readonly PathState[]>()
-  let cached = 0
+  const sizeOf = (paths: readonly PathState[]) => paths.length + 1
+  const lists = new RecentMap<string, readonly PathState[]>(limits.cachedPathsMax, { sizeOf })
   return async (branchId, version) => {
     const key = `${branchId} ${version}`
     const known = lists.get(key)
     if (known) return known
     const found = toPathStates(await db.read<PathRow>(selectPaths(branchId, version)))
-    if (cached + found.length > limits.cachedPathsMax) {
-      lists.clear()
-      cached = 0
-    }
-    if (!lists.has(key)) cached += found.length + 1
     lists.set(key, found)
     return found
   }

@@ -1,7 +1,8 @@
 import { type Database, firstRow, type Script, type Statement, sql } from "@hamlet/database"
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
+import type { Bundle } from "@hamlet/npm"
 import type { BundleFiles, StoredBundle } from "@hamlet/sandbox"
-import type { Bundle, BundleStore } from "../../domain/modules/lockfiles.ts"
+import type { BundleStore } from "../../domain/modules/lockfiles.ts"
 
 interface BundleRow {
   readonly bytes: number
@@ -27,11 +28,13 @@ const limits = {
 /** Bundles in the database. */
 export function createBundleStore(db: Database): BundleStore {
   // The content of a hash never changes.
-  const known = new Map<string, StoredBundle>()
+  const known = new RecentMap<string, StoredBundle>(limits.knownMax)
   return {
     async find(hash) {
-      const found = known.get(hash) ?? (await findBundle(db, hash))
-      if (found) keepRecent(known, hash, found, limits.knownMax)
+      const cached = known.get(hash)
+      if (cached) return cached
+      const found = await findBundle(db, hash)
+      if (found) known.set(hash, found)
       return found
     },
     async findTypes(hash) {

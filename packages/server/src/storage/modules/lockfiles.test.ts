@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test"
 import { type Database, readClock, type Statement, sql } from "@hamlet/database"
+import type { Bundle } from "@hamlet/npm"
 import { toBundle } from "@hamlet/sandbox/testing"
 import { recording } from "../../../test/plans/recording-database.ts"
 import {
@@ -10,7 +11,6 @@ import {
 import { withClock } from "../../../test/support/fakes/clocked-database.ts"
 import type { WrittenPackage } from "../../domain/modules/imports/text-packages.ts"
 import type {
-  Bundle,
   BundleStore,
   LockedImport,
   LockfileClaim,

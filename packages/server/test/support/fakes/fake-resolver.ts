@@ -1,5 +1,6 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { resolveMapped } from "@hamlet/contract/import-map"
+import type { SourceFile } from "@hamlet/npm"
 import { toBundle } from "@hamlet/sandbox/testing"
 import { toTextKey } from "../../../src/domain/modules/imports/config-keys.ts"
 import { findImplicit } from "../../../src/domain/modules/imports/text-packages.ts"
@@ -8,7 +9,6 @@ import type {
   ImportPlace,
   LockedImport,
   ResolvedCode,
-  SourceFile,
 } from "../../../src/domain/modules/lockfiles.ts"
 
 /** A package, by its specifier. */

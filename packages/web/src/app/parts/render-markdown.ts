@@ -1,3 +1,4 @@
+import { escapeHtml } from "@hamlet/contract/escape-html"
 import purifier from "dompurify"
 import { Marked } from "marked"
 import { highlight, type Language } from "../../ui/code/highlight.ts"
@@ -25,8 +26,8 @@ const marked = new Marked({
       const parts = highlight(text, languages.get(name) ?? "text")
       const html = parts.map((part) =>
         part.kind === "plain"
-          ? escapeText(part.text)
-          : `<span class="code-${part.kind}">${escapeText(part.text)}</span>`,
+          ? escapeHtml(part.text)
+          : `<span class="code-${part.kind}">${escapeHtml(part.text)}</span>`,
       )
       return `<pre><code>${html.join("")}</code></pre>`
     },
@@ -124,12 +125,8 @@ function parse(text: string): string {
   try {
     return marked.parse(text, { async: false })
   } catch {
-    return `<pre>${escapeText(text)}</pre>`
+    return `<pre>${escapeHtml(text)}</pre>`
   }
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 }
 
 function toLink(image: Element): void {

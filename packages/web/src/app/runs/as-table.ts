@@ -1,3 +1,4 @@
+import { isRecord } from "@hamlet/contract/is-record"
 /** A list of objects as a table. */
 export interface TableValue {
   readonly columns: readonly string[]
@@ -23,8 +24,4 @@ export function asPicture(value: unknown): string | undefined {
     /^data:image\/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(value)
     ? value
     : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

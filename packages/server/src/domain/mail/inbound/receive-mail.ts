@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto"
 import type { SharedRates } from "@hamlet/kit"
+import { sha256 } from "@hamlet/kit"
 import type { MailCall } from "@hamlet/sandbox"
 import { AppError } from "../../app-error.ts"
 import type { NewObject, ObjectStore, StoredObject } from "../../blobs/objects.ts"
@@ -229,7 +229,7 @@ async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
 
 function toKey(fingerprint: string | undefined, fileId: string): string | undefined {
   if (fingerprint === undefined) return undefined
-  return createHash("sha256").update(`${fileId}/${fingerprint}`).digest("hex")
+  return sha256(`${fileId}/${fingerprint}`).toString("hex")
 }
 
 /** Reads the mails that runs are about. */

@@ -1,3 +1,4 @@
+import { RecentMap } from "@hamlet/kit"
 import type { Sources } from "../../vals/val-source.ts"
 import type { Val } from "../../vals/vals.ts"
 import type { Versions } from "../../vals/versions.ts"
@@ -95,14 +96,15 @@ export interface Walk {
  * module nearer to the entry wins, so the entry gets what its author has tested it with.
  */
 export function createModuleGraph(parts: GraphParts, limits: GraphLimits) {
-  const alone: Facts["alone"] = new Map()
+  const { modulesMax, cachedMax } = limits
+  const alone: Facts["alone"] = new RecentMap(cachedMax)
   const facts: Facts = {
-    ...limits,
+    modulesMax,
     alone,
-    lockfiles: new Map(),
-    scanned: new Map(),
-    parsed: new Map(),
-    texts: createModuleTexts(parts.files, limits.cachedMax),
+    lockfiles: new RecentMap(cachedMax),
+    scanned: new RecentMap(cachedMax),
+    parsed: new RecentMap(cachedMax),
+    texts: createModuleTexts(parts.files, cachedMax),
     configs: createVersionConfigs(parts.files),
   }
   const findSpares = createSpareModules(parts.files, facts.texts, limits)
@@ -116,13 +118,13 @@ export function createModuleGraph(parts: GraphParts, limits: GraphLimits) {
     },
     /** Caches that the file imports nothing, which never changes. */
     noteLeaf: (val: Val) =>
-      note(facts, alone, toFileKey(val.file.branchId, val.version, val.file.path), noLeaf),
+      void alone.set(toFileKey(val.file.branchId, val.version, val.file.path), noLeaf),
     /** `unsaved` are the imports of a val that is not saved. */
     async walk(val: Val, unsaved?: readonly ResolvedImport[]): Promise<Walk> {
       const { branchId } = val.file
       const config = unsaved ? null : await facts.configs.find(branchId, val.version)
       const entry = toEntry(parts, facts, val, config)
-      const found = createFound(entry, limits.modulesMax)
+      const found = createFound(entry, modulesMax)
       const search = startFileSearch()
       const lockfiles = new Map<string, LockfileSummary | null>()
       let level = [entry]
@@ -184,16 +186,16 @@ function toEntry(
 }
 
 /** Caches of facts that never change. */
-interface Facts extends GraphLimits {
+interface Facts extends Pick<GraphLimits, "modulesMax"> {
   /** Files that import no vals and no files, by `{branch id}@{version}/{path}`. */
-  readonly alone: Map<string, Leaf>
+  readonly alone: RecentMap<string, Leaf>
   /** The lockfiles of all versions, by `{branch id}@{version}`, if they are final. */
-  readonly lockfiles: Map<string, LockfileSummary | null>
-  readonly scanned: Map<string, readonly string[]>
+  readonly lockfiles: RecentMap<string, LockfileSummary | null>
+  readonly scanned: RecentMap<string, readonly string[]>
   readonly texts: ModuleTexts
   readonly configs: VersionConfigs
   /** By the URL of the importing module and the specifier. Parsing is the slowest part here. */
-  readonly parsed: Map<string, Written | undefined>
+  readonly parsed: RecentMap<string, Written | undefined>
 }
 
 /** What is known of a file that imports packages only. */
@@ -204,16 +206,6 @@ interface Written {
   /** The URL that the runtime will request. */
   readonly url: string
   readonly address: ImportAddress
-}
-
-function note<Fact>(
-  { cachedMax }: GraphLimits,
-  known: Map<string, Fact>,
-  key: string,
-  fact: Fact,
-): void {
-  if (known.size >= cachedMax) known.clear()
-  known.set(key, fact)
 }
 
 interface Look {
@@ -247,7 +239,7 @@ async function look(
   const vals = imports.length > 0 ? await listImported(parts, facts, module, imports, own) : []
   const isAlone =
     !text.importsComputed && files.isComplete && files.found.length === 0 && imports.length === 0
-  if (isAlone && isFinal(lock)) note(facts, facts.alone, key, { lock, config })
+  if (isAlone && isFinal(lock)) facts.alone.set(key, { lock, config })
   const inside = files.found.map((file) => ({
     url: file.url,
     module: { ...module, ...file.module },
@@ -271,7 +263,7 @@ async function findLock(
     if (val && (await parts.versionLockfiles.ensure(val)))
       lock = await parts.lockfiles.findSummary(branchId, version)
   }
-  if (isFinal(lock)) note(facts, facts.lockfiles, key, lock)
+  if (isFinal(lock)) facts.lockfiles.set(key, lock)
   return lock
 }
 
@@ -306,7 +298,7 @@ async function listImported(
 /** Parses versions that were saved before specifiers were stored. */
 async function scan(
   parts: GraphParts,
-  { scanned, cachedMax }: Facts,
+  { scanned }: Facts,
   { branchId, version, path, ownerId }: ImportingModule,
 ): Promise<readonly string[]> {
   const key = toFileKey(branchId, version, path)
@@ -314,14 +306,13 @@ async function scan(
   if (known) return known
   const file = await parts.files.find(branchId, version, path)
   const specifiers = file ? await parts.sources.parser.scanImports(file.content, ownerId) : []
-  if (scanned.size >= cachedMax) scanned.clear()
   scanned.set(key, specifiers)
   return specifiers
 }
 
 function parse(
   parts: GraphParts,
-  { parsed, cachedMax }: Facts,
+  { parsed }: Facts,
   { url: from, ownerName: username, valName: name, path }: ImportingModule,
   specifier: string,
 ): Written | undefined {
@@ -331,7 +322,6 @@ function parse(
   const address = parseImportAddress(specifier, parts.sources.importHosts, importer)
   const url = address && resolveUrl(specifier, from)
   const written = url === undefined || address === undefined ? undefined : { url, address }
-  if (parsed.size >= cachedMax) parsed.clear()
   if (key.length <= cachedCharsMax) parsed.set(key, written)
   return written
 }

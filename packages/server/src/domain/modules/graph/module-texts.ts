@@ -1,6 +1,6 @@
 import { findPathProblem } from "@hamlet/contract/file-paths"
 import { toOwnPath } from "@hamlet/contract/import-map"
-import { createTimeSlice, repeatText } from "@hamlet/kit"
+import { createTimeSlice, RecentMap, repeatText } from "@hamlet/kit"
 import { mayImport } from "../import-address.ts"
 import { findImplicit } from "../imports/text-packages.ts"
 import type { VersionConfig } from "../imports/version-configs.ts"
@@ -39,9 +39,8 @@ const limits = {
 
 /** Caches what is known of texts. A key identifies a file in a version. */
 export function createModuleTexts(files: VersionFileStore, cachedMax: number) {
-  const known = new Map<string, ModuleText | undefined>()
+  const known = new RecentMap<string, ModuleText | undefined>(cachedMax)
   const keep = (key: string, text: ModuleText | undefined) => {
-    if (known.size >= cachedMax) known.clear()
     known.set(key, text)
     return text
   }

@@ -1,3 +1,4 @@
+import { RecentMap } from "@hamlet/kit"
 import type { VersionConfig } from "../imports/version-configs.ts"
 import { toFileKey } from "./imported-files.ts"
 import type { ModuleText, ModuleTexts } from "./module-texts.ts"
@@ -27,7 +28,7 @@ export function createSpareModules(
   texts: ModuleTexts,
   { modulesMax, cachedMax }: Limits,
 ) {
-  const known = new Map<string, readonly string[]>()
+  const known = new RecentMap<string, readonly string[]>(cachedMax)
   const listPaths = async (branchId: string, version: number) => {
     const key = `${branchId}@${version}`
     const cached = known.get(key)
@@ -36,7 +37,6 @@ export function createSpareModules(
       .filter(({ path, type }) => type !== "directory" && isModulePath(path))
       .map(({ path }) => path)
       .slice(0, modulesMax)
-    if (known.size >= cachedMax) known.clear()
     known.set(key, paths)
     return paths
   }

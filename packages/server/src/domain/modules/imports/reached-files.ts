@@ -1,7 +1,7 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
 import { resolveMapped, toOwnPath } from "@hamlet/contract/import-map"
 import { createTimeSlice } from "@hamlet/kit"
-import type { SourceFile } from "../lockfiles.ts"
+import type { SourceFile } from "@hamlet/npm"
 
 /**
  * The paths of the files that these files import, directly or not, and their own. Strings are read

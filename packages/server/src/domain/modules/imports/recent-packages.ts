@@ -1,7 +1,8 @@
 import type { ValConfig } from "@hamlet/contract/deno-json"
-import { keepRecent } from "@hamlet/kit"
+import { RecentMap } from "@hamlet/kit"
+import type { SourceFile } from "@hamlet/npm"
 import type { Clock } from "../../clock.ts"
-import type { Resolution, SourceFile } from "../lockfiles.ts"
+import type { Resolution } from "../lockfiles.ts"
 import { decidePackages } from "./carry-over.ts"
 import type { WrittenPackage } from "./text-packages.ts"
 
@@ -33,15 +34,15 @@ interface Recent {
  * by code of theirs must not reach the vals of others.
  */
 export function createRecentPackages({ now }: Pick<Clock, "now">) {
-  const owners = new Map<string, Map<string, Recent>>()
+  const owners = new RecentMap<string, RecentMap<string, Recent>>(limits.ownersMax)
   return {
     note(ownerId: string, resolution: Resolution): void {
       const { imports, bundle, leftOut } = resolution
       const exported = imports.reduce((sum, one) => sum + one.exports.length, 0)
       const isWhole = imports.every(({ error, places }) => error === null && places.length > 0)
       if (bundle === null || !isWhole || exported > limits.exportsMax) return
-      const recent = owners.get(ownerId) ?? new Map<string, Recent>()
-      keepRecent(owners, ownerId, recent, limits.ownersMax)
+      const recent = owners.get(ownerId) ?? new RecentMap<string, Recent>(limits.perOwnerMax)
+      owners.set(ownerId, recent)
       const key = toKey(imports.map(({ specifier }) => specifier))
       // Texts and places are those of the version.
       const kept = {
@@ -49,12 +50,7 @@ export function createRecentPackages({ now }: Pick<Clock, "now">) {
         files: [],
         imports: imports.map((one) => ({ ...one, places: [] })),
       }
-      keepRecent(
-        recent,
-        key,
-        { at: now(), resolution: leftOut ? { ...kept, leftOut } : kept },
-        limits.perOwnerMax,
-      )
+      recent.set(key, { at: now(), resolution: leftOut ? { ...kept, leftOut } : kept })
     },
     /** Whether there may be something for a version of that owner. */
     has: (ownerId: string) => owners.has(ownerId),

@@ -1,5 +1,6 @@
 import { configPaths, readConfig, type ValConfig } from "@hamlet/contract/deno-json"
 import { resolveMapped } from "@hamlet/contract/import-map"
+import { RecentMap } from "@hamlet/kit"
 import type { VersionFileStore } from "../graph/version-files.ts"
 import { toConfigKey } from "./config-keys.ts"
 
@@ -33,8 +34,8 @@ const limits = {
 
 /** Caches configurations, since a version never changes. */
 export function createVersionConfigs(files: Pick<VersionFileStore, "find">): VersionConfigs {
-  const known = new Map<string, VersionConfig>()
-  const absent = new Set<string>()
+  const known = new RecentMap<string, VersionConfig>(limits.cachedMax)
+  const absent = new RecentMap<string, true>(limits.absentMax)
   const read = async (branchId: string, version: number) => {
     const found = await Promise.all(configPaths.map((path) => files.find(branchId, version, path)))
     const index = found.findIndex((file) => file !== undefined)
@@ -45,17 +46,15 @@ export function createVersionConfigs(files: Pick<VersionFileStore, "find">): Ver
   return {
     async find(branchId, version) {
       const id = `${branchId}@${version}`
-      if (absent.has(id)) return null
+      if (absent.get(id)) return null
       const cached = known.get(id)
       if (cached) return cached
       const found = await read(branchId, version)
       if (!found) {
-        if (absent.size >= limits.absentMax) absent.clear()
-        absent.add(id)
+        absent.set(id, true)
         return null
       }
       const config = { ...found, key: toConfigKey(toPlain(found)), find: createFind(found) }
-      if (known.size >= limits.cachedMax) known.clear()
       known.set(id, config)
       return config
     },

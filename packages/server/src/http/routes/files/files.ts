@@ -1,5 +1,6 @@
 import type { addedSchedule, changeFilesBody } from "@hamlet/contract"
 import { joinPath, toFileName, toParentPath } from "@hamlet/contract/file-paths"
+import { sha256 } from "@hamlet/kit"
 import type { z } from "zod"
 import type {
   AddedSchedule,
@@ -52,7 +53,7 @@ export function fileHandlers({ files, fileSaves, fileHistory, api: { links } }: 
     ),
     getFileContent: async ({ caller, params, query, request }) => {
       const { text, updatedAt } = await files.getContent(caller, params.val_id, toPlace(query))
-      const etag = `"${new Bun.CryptoHasher("sha256").update(text).digest("base64url")}"`
+      const etag = `"${sha256(text).toString("base64url")}"`
       const response = content("application/octet-stream", text)
       return respondToConditions(response, request, etag, updatedAt)
     },
