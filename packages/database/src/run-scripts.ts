@@ -2,7 +2,7 @@ import type { LastStep, Script } from "./database.ts"
 import type { Statement } from "./sql.ts"
 
 /** Runs a statement. Returns its rows, or a promise where there is something to wait for. */
-type RunStatement = (statement: Statement) => unknown
+export type RunStatement = (statement: Statement) => unknown
 
 /**
  * Runs the scripts that share a transaction, one after the other. `runLast` runs the last steps that

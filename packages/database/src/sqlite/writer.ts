@@ -1,8 +1,7 @@
 import { createTimeSlice, currentWork, detachWork, FairQueue, type Waiter } from "@hamlet/kit"
 import type { Script } from "../database.ts"
 import { tooManyWaiting, unavailable } from "../errors.ts"
-import { runScripts } from "../run-scripts.ts"
-import type { Statement } from "../sql.ts"
+import { type RunStatement, runScripts } from "../run-scripts.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError, isBusy, isConstraint } from "./errors.ts"
 
@@ -246,7 +245,7 @@ export class SqliteWriter {
    * and a new transaction has begun.
    */
   async #runTogether(group: Job[]): Promise<readonly (() => void)[] | undefined> {
-    const { runScript, runLast } = this.#runScripts()
+    const { runScript, runLast } = runScripts(this.#toPacedRun(), this.#notices)
     const mayTakeMore = this.#alone === 0
     this.#alone = Math.max(0, this.#alone - 1)
     const sinceMs = performance.now()
@@ -273,13 +272,14 @@ export class SqliteWriter {
 
   async #runEach(group: readonly Job[]): Promise<readonly (() => void)[]> {
     const settlements: (() => void)[] = []
-    for (const job of group) settlements.push(await this.#run(job))
+    const run = this.#toPacedRun()
+    for (const job of group) settlements.push(await this.#run(job, run))
     return settlements
   }
 
   /** Runs the script in a savepoint and returns what to do with its promise after the commit. */
-  async #run(job: Job): Promise<() => void> {
-    const { runScript, runLast } = this.#runScripts()
+  async #run(job: Job, run: RunStatement): Promise<() => void> {
+    const { runScript, runLast } = runScripts(run, this.#notices)
     this.#connection.command("savepoint script")
     try {
       const value = await runScript(job.about.script())
@@ -297,15 +297,14 @@ export class SqliteWriter {
   }
 
   /** Pauses only after a while: a short transaction does not wait for other work on this thread. */
-  #runScripts() {
+  #toPacedRun(): RunStatement {
     const pace = createTimeSlice({ isFirst: true })
     const sinceMs = performance.now()
-    const run = (statement: Statement) => {
+    return (statement) => {
       const found = this.#connection.run(statement)
       const pause = performance.now() - sinceMs < this.#limits.groupMsMax ? undefined : pace()
       return pause === undefined ? found : pause.then(() => found)
     }
-    return runScripts(run, this.#notices)
   }
 
   // With a transaction each, only the script at fault fails. A constraint that is checked at the

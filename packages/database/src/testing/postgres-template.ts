@@ -3,6 +3,9 @@ import { SQL } from "bun"
 import type { Database } from "../database.ts"
 import { openPostgres } from "../postgres/open.ts"
 
+/** Creates the tables of suites in an empty database. */
+export type CreateTables = (db: Database) => Promise<unknown>
+
 /** Held while a template is created, so that two test runs do not create the same one. */
 const templateLock = 7_311_042
 /** From this version on a database can be copied as files, which takes half of the CPU time. */
@@ -15,7 +18,7 @@ const fileCopyVersion = 150_000
  */
 export class PostgresTemplate {
   readonly #serverUrl: string
-  readonly #createTables: ((db: Database) => Promise<unknown>) | undefined
+  readonly #createTables: CreateTables | undefined
   readonly #isKept: boolean
   #users = 0
   #name: Promise<string> | undefined
@@ -25,7 +28,7 @@ export class PostgresTemplate {
 
   constructor(
     serverUrl: string,
-    createTables: ((db: Database) => Promise<unknown>) | undefined,
+    createTables: CreateTables | undefined,
     { isKept }: { readonly isKept: boolean },
   ) {
     this.#serverUrl = serverUrl

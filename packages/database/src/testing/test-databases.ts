@@ -7,7 +7,7 @@ import type { Database } from "../database.ts"
 import { openPostgres } from "../postgres/open.ts"
 import type { SearchLimits } from "../searches.ts"
 import { openSqlite } from "../sqlite/open.ts"
-import { PostgresTemplate } from "./postgres-template.ts"
+import { type CreateTables, PostgresTemplate } from "./postgres-template.ts"
 
 export interface TestDatabase {
   readonly db: Database
@@ -27,9 +27,6 @@ interface DatabaseKind {
 
 export type OpenDatabase = DatabaseKind["open"]
 
-/** Creates the tables of a suite in an empty database. */
-type CreateTables = (db: Database) => Promise<unknown>
-
 /** In memory, if there is room: on a disk each commit waits for it. */
 const fileDir = process.env.HAMLET_TEST_DATABASE_DIR ?? tmpdir()
 const serverUrl = process.env.HAMLET_TEST_POSTGRES_URL
@@ -46,13 +43,16 @@ export function openAgain(
   throw new Error("Cannot open the database: it has neither an address nor a path")
 }
 
-/** Databases for suites. PostgreSQL is among them when there is a server to use. */
+/**
+ * Databases for suites. PostgreSQL is among them when there is a server to use. All suites on one
+ * server that create tables create the same ones: they share a template.
+ */
 export function createTestDatabases(createTables?: CreateTables) {
   const template =
     serverUrl === undefined
       ? undefined
       : new PostgresTemplate(serverUrl, createTables, { isKept: isTemporaryServer })
-  const { sqlite, readFile } = createFiles(createTables)
+  const { sqlite, readCreated } = createFiles(createTables)
   const postgres = template && toPostgresKind(template)
 
   /** A suite about something that cannot differ between the databases. */
@@ -76,7 +76,7 @@ export function createTestDatabases(createTables?: CreateTables) {
       describePostgres(title, define)
     },
     /** The bytes of a database with the schema: copying them is ten times as fast as migrating. */
-    migratedFile: readFile,
+    migratedFile: readCreated,
   }
 }
 
@@ -117,7 +117,7 @@ function createFiles(createTables: CreateTables | undefined) {
       }
     },
   }
-  return { sqlite, readFile: readCreated }
+  return { sqlite, readCreated }
 }
 
 function toPostgresKind(template: PostgresTemplate): DatabaseKind {

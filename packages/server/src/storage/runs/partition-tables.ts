@@ -1,4 +1,4 @@
-import { type Dialect, firstRow, raw, type Statement, type Statements } from "@hamlet/database"
+import { type Dialect, firstRow, raw, type Statements } from "@hamlet/database"
 
 const limits = {
   /** How long statements of others may wait behind us, while we wait for the ones before us. */
@@ -19,29 +19,6 @@ const tables = [
   ["run_responses", "run_id", ""],
 ] as const
 
-/** Runs and their responses in several tables, each with those of a time. */
-interface PartitionTables {
-  /**
-   * Returns the `name` of each partition, its `bound` and the time of the database, `at`; nothing
-   * where the schema is older.
-   */
-  readonly list: Statement
-  /**
-   * Adds a partition. It is `crowded` if the one of all other ids has so many runs that reading or
-   * moving them would take long: their range has to be reserved first. `busy`: another node adds it.
-   */
-  add(partition: NewPartition): Statements<"added" | "crowded" | "busy">
-  /**
-   * Promises that the partition of all other ids has none of these. If it has, it promises nothing
-   * and returns the newest of them.
-   */
-  reserve(from: string, to: string): Statements<"reserved" | "busy" | { readonly newest: string }>
-  /** Checks the promise, one statement after the other, while others read and write. */
-  readonly validations: readonly Statement[]
-  /** Deletes a partition with all runs in it but those that have not ended. */
-  drop(name: string): Statements<void>
-}
-
 /** A partition for ids from one, up to the one before another. */
 interface NewPartition {
   readonly name: string
@@ -52,20 +29,29 @@ interface NewPartition {
 }
 
 /** Undefined where all runs are in one table. */
-export function findPartitionTables(dialect: Dialect): PartitionTables | undefined {
+export function findPartitionTables(dialect: Dialect) {
   return dialect.hasPartitions ? partitionTables : undefined
 }
 
 /**
+ * Runs and their responses in several tables, each with those of a time.
  * `runs_rest` and `run_responses_rest` take the rows that no other partition takes: those of a node
  * whose clock is ahead, and runs that outlived their partition.
  */
-const partitionTables: PartitionTables = {
+const partitionTables = {
+  /**
+   * Returns the `name` of each partition, its `bound` and the time of the database, `at`; nothing
+   * where the schema is older.
+   */
   list: raw(`
     select substr(c.relname, ${"runs_".length + 1}) as name, pg_get_expr(c.relpartbound, c.oid) as bound,
       floor(extract(epoch from statement_timestamp()) * 1000)::bigint as at
     from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'runs'::regclass order by c.relname`),
-  *add({ name, from, to, isReserved }) {
+  /**
+   * Adds a partition. It is `crowded` if the one of all other ids has so many runs that reading or
+   * moving them would take long: their range has to be reserved first. `busy`: another node adds it.
+   */
+  *add({ name, from, to, isReserved }: NewPartition): Statements<"added" | "crowded" | "busy"> {
     if (!isReserved && (yield* isCrowded())) return "crowded"
     if (!(yield* lock("runs_rest, run_responses_rest"))) return "busy"
     if (yield* exists(name)) return "added"
@@ -84,7 +70,14 @@ const partitionTables: PartitionTables = {
     }
     return "added"
   },
-  *reserve(from, to) {
+  /**
+   * Promises that the partition of all other ids has none of these. If it has, it promises nothing
+   * and returns the newest of them.
+   */
+  *reserve(
+    from: string,
+    to: string,
+  ): Statements<"reserved" | "busy" | { readonly newest: string }> {
     if (!(yield* lock("runs_rest, run_responses_rest"))) return "busy"
     const newest = yield* firstRow<{ id: string }>`
       select id from runs_rest where id >= ${from} and id < ${to} order by id desc limit 1`
@@ -96,6 +89,7 @@ const partitionTables: PartitionTables = {
     }
     return "reserved"
   },
+  /** Checks the promise, one statement after the other, while others read and write. */
   validations: tables.map(([table]) =>
     raw(`do $$ begin
       if exists (select 1 from pg_constraint where conname = '${table}_rest_bound') then
@@ -103,7 +97,8 @@ const partitionTables: PartitionTables = {
       end if;
     end $$`),
   ),
-  *drop(name) {
+  /** Deletes a partition with all runs in it but those that have not ended. */
+  *drop(name: string): Statements<void> {
     if (!(yield* lock("only runs, only run_responses")) || !(yield* exists(name))) return
     for (const [table] of tables)
       yield raw(`alter table ${table} detach partition ${table}_${name}`)
