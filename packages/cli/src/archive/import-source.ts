@@ -52,7 +52,7 @@ async function openFiles(path: string): Promise<Files> {
   return {
     paths: zip.paths.filter((name) => !name.endsWith("/")),
     read: zip.read,
-    [Symbol.dispose]: zip.close,
+    [Symbol.dispose]: () => void zip.close(),
   }
 }
 

@@ -1,6 +1,12 @@
-import { stat } from "node:fs/promises"
+import { type FileHandle, open } from "node:fs/promises"
 import { inflateRawSync } from "node:zlib"
-import { type Entry, openPromise, type ZipFile } from "yauzl"
+import {
+  findZipData,
+  type ReadPart,
+  readZipDirectory,
+  type ZipEntry,
+  ZipRefused,
+} from "@hamlet/contract/zip-directory"
 import { CliError } from "../cli-error.ts"
 import { archiveLimits as limits } from "./archive-limits.ts"
 
@@ -10,114 +16,94 @@ export interface ZipReader {
   readonly paths: readonly string[]
   /** The content of an entry; fails when it is not what the archive says. */
   read(path: string): Promise<Uint8Array>
-  close(): void
+  close(): Promise<void>
 }
-
-const methods = { stored: 0, deflated: 8 }
 
 /**
- * Opens a zip file. An archive may be hostile: every entry is checked before the first is read, and
- * nothing is unpacked beyond the size that its entry declares.
+ * Opens a zip file. An archive may be hostile: its directory is checked before the first entry is
+ * read, and nothing is unpacked beyond the size that its entry declares.
  */
 export async function openZip(path: string): Promise<ZipReader> {
-  const { size } = await stat(path)
-  if (size > limits.archiveBytesMax)
-    throw unreadable(path, `it is larger than ${limits.archiveBytesMax} bytes`)
-  const zip = await attempt(path, () =>
-    // Names are decoded below: yauzl would take those that are not marked as UTF-8 for CP437.
-    openPromise(path, { autoClose: false, decodeStrings: false }),
-  )
+  const file = await open(path)
   try {
-    const entries = await attempt(path, () => readEntries(zip, path))
+    const { size } = await file.stat()
+    if (size > limits.archiveBytesMax)
+      throw new ZipRefused(`it is larger than ${limits.archiveBytesMax} bytes`)
+    const read = toReadPart(file)
+    const entries = checkEntries(await readZipDirectory(size, read, limits))
     return {
       paths: [...entries.keys()],
-      read: (name) => readEntry(zip, path, name, entries.get(name)),
-      close: () => zip.close(),
+      read: (name) => readEntry(read, path, name, entries.get(name)),
+      close: () => file.close(),
     }
-  } catch (error) {
-    zip.close()
-    throw error
-  }
-}
-
-/** Every error of yauzl concerns the file. */
-async function attempt<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
   } catch (cause) {
-    if (cause instanceof CliError) throw cause
-    throw unreadable(path, `it is not a valid zip file (${(cause as Error).message})`, cause)
+    await file.close()
+    const problem = cause instanceof ZipRefused ? cause.message : "it is not a valid zip file"
+    throw new CliError("failed", `Cannot read "${path}": ${problem}`, { cause })
   }
 }
 
-async function readEntries(zip: ZipFile, archive: string): Promise<ReadonlyMap<string, Entry>> {
-  if (zip.entryCount > limits.entriesMax)
-    throw unreadable(archive, `it has more than ${limits.entriesMax} entries`)
-  const entries = new Map<string, Entry>()
+/** Fewer bytes where the file ends before. */
+function toReadPart(file: FileHandle): ReadPart {
+  return async (from, to) => {
+    const bytes = new Uint8Array(Math.max(0, to - from))
+    let at = 0
+    while (at < bytes.length) {
+      const { bytesRead } = await file.read(bytes, at, bytes.length - at, from + at)
+      if (bytesRead === 0) break
+      at += bytesRead
+    }
+    return bytes.subarray(0, at)
+  }
+}
+
+function checkEntries(listed: readonly ZipEntry[]): ReadonlyMap<string, ZipEntry> {
+  if (listed.length > limits.entriesMax)
+    throw new ZipRefused(`it has more than ${limits.entriesMax} entries`)
+  const entries = new Map<string, ZipEntry>()
   let bytes = 0
-  let directoryBytes = 0
-  for await (const entry of zip.eachEntry()) {
-    directoryBytes += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
-    if (directoryBytes > limits.directoryBytesMax)
-      throw unreadable(archive, `its directory is larger than ${limits.directoryBytesMax} bytes`)
-    const path = decodeName(entry.fileNameRaw, archive)
-    assertEntry(entry, path, archive)
-    if (entries.has(path)) throw unreadable(archive, `it contains "${path}" twice`)
+  for (const entry of listed) {
+    const { path } = entry
+    // What a decoder writes for bytes that are not UTF-8.
+    if (path.includes("\ufffd"))
+      throw new ZipRefused(`the name of its entry "${path}" is not UTF-8`)
+    if (/^[/\\]|^[a-z]:|\0/i.test(path) || path.split(/[/\\]/).includes(".."))
+      throw new ZipRefused(`its entry "${path}" points outside the archive`)
+    if (entries.has(path)) throw new ZipRefused(`it contains "${path}" twice`)
     entries.set(path, entry)
-    bytes += entry.uncompressedSize
+    bytes += entry.bytes
     if (bytes > limits.unpackedBytesMax)
-      throw unreadable(archive, `it is larger than ${limits.unpackedBytesMax} bytes unpacked`)
+      throw new ZipRefused(`it is larger than ${limits.unpackedBytesMax} bytes unpacked`)
   }
   return entries
 }
 
-function decodeName(bytes: Uint8Array, archive: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    const name = Buffer.from(bytes).toString("latin1")
-    throw unreadable(archive, `the name of its entry "${name}" is not UTF-8`)
-  }
-}
-
-function assertEntry(entry: Entry, path: string, archive: string): void {
-  if (/^[/\\]|^[a-z]:|\0/i.test(path) || path.split(/[/\\]/).includes(".."))
-    throw unreadable(archive, `its entry "${path}" points outside the archive`)
-  if (entry.isEncrypted()) throw unreadable(archive, `its entry "${path}" is encrypted`)
-  if (!Object.values(methods).includes(entry.compressionMethod))
-    throw unreadable(archive, `its entry "${path}" uses an unsupported compression method`)
-}
-
 async function readEntry(
-  zip: ZipFile,
+  read: ReadPart,
   archive: string,
   path: string,
-  entry: Entry | undefined,
+  entry: ZipEntry | undefined,
 ): Promise<Uint8Array> {
   const fail = (problem: string, cause?: unknown) =>
     new CliError("failed", `Cannot read "${path}" in "${archive}": ${problem}`, { cause })
   if (!entry) throw fail("there is no such entry")
-  if (Math.max(entry.uncompressedSize, entry.compressedSize) > limits.entryBytesMax)
+  if (entry.problem !== undefined) throw fail(entry.problem)
+  if (Math.max(entry.bytes, entry.packedBytes) > limits.entryBytesMax)
     throw fail(`it is larger than ${limits.entryBytesMax} bytes`)
   let content: Uint8Array
   try {
-    const stream = await zip.openReadStreamPromise(entry, { decodeFileData: false })
-    content = inflate(Buffer.concat(await Array.fromAsync(stream)), entry)
+    const from = await findZipData(entry, read)
+    content = inflate(await read(from, from + entry.packedBytes), entry)
   } catch (cause) {
     throw fail("it is damaged", cause)
   }
-  // yauzl does not compare checksums.
-  if (content.length !== entry.uncompressedSize || Bun.hash.crc32(content) !== entry.crc32)
+  if (content.length !== entry.bytes || Bun.hash.crc32(content) !== entry.crc32)
     throw fail("it is damaged")
   return content
 }
 
 /** Throws when it would be larger than its entry declares. */
-function inflate(bytes: Buffer, { compressionMethod, uncompressedSize }: Entry): Uint8Array {
-  if (compressionMethod === methods.stored) return bytes
-  return inflateRawSync(bytes, { maxOutputLength: Math.max(1, uncompressedSize) })
-}
-
-function unreadable(archive: string, problem: string, cause?: unknown): CliError {
-  return new CliError("failed", `Cannot read "${archive}": ${problem}`, { cause })
+function inflate(packed: Uint8Array, { method, bytes }: ZipEntry): Uint8Array {
+  if (method === 0) return packed
+  return inflateRawSync(packed, { maxOutputLength: Math.max(1, bytes) })
 }

@@ -22,7 +22,7 @@ import type {
   ValsQuery,
 } from "./sdk-records.ts"
 import {
-  Listing,
+  type Listing,
   type ListPages,
   type Query,
   type SdkOptions,
@@ -33,8 +33,8 @@ import {
 type Pages = { readonly limit?: number; readonly offset?: number }
 
 /**
- * Release 3.12 of the official client, which no test can install: its 36 operations, with the
- * requests that it sends and with its reading of the responses. It runs in Node, Bun and browsers.
+ * The 36 operations of release 3.12 of the official client, which no test can install, sent by a
+ * release that can be installed. It runs in Node, Bun and browsers.
  */
 export class SdkClient {
   readonly #transport: SdkTransport
@@ -192,6 +192,6 @@ export class SdkClient {
   }
 
   #list<Item>(path: string, query: object, pages: ListPages = "links"): Listing<Item> {
-    return new Listing<Item>(this.#transport, { method: "GET", path, query: query as Query }, pages)
+    return this.#transport.list(path, query as Query, pages)
   }
 }

@@ -41,7 +41,7 @@ export const operations = {
     await client.blobs.store("read", toBytes("content"))
     return (await client.blobs.get("read")).text()
   },
-  "POST /v1/blob/{key}": ({ client }) => client.blobs.store("a/b?c", new Blob(["content"])),
+  "POST /v1/blob/{key}": ({ client }) => client.blobs.store("a/b?c", toBytes("content")),
   "DELETE /v1/blob/{key}": async ({ client }) => {
     await client.blobs.store("deleted", toBytes(""))
     return [await client.blobs.delete("deleted"), await toFailure(client.blobs.get("deleted"))]

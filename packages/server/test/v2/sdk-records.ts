@@ -1,7 +1,7 @@
 /** The records of the API as the types of the official client describe them. */
 export interface Page<Item> {
   readonly data: readonly Item[]
-  readonly links: { readonly self: string; readonly next?: string; readonly prev?: string }
+  readonly links: { readonly next?: string; readonly prev?: string }
 }
 
 export interface User {

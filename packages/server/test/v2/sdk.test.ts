@@ -12,7 +12,7 @@ import {
 } from "./sdk-operations.ts"
 import { toResults } from "./sdk-results.ts"
 import { openSdkServer, type SdkServer } from "./sdk-server.ts"
-import { NotFoundError, type SdkError } from "./sdk-transport.ts"
+import { NotFoundError } from "./sdk-transport.ts"
 
 describeSqlite("v2: the official client, release 3.12", (open) => {
   let server: SdkServer
@@ -144,7 +144,7 @@ describeSqlite("v2: the official client, release 3.12", (open) => {
     test("with the message of the body", async () => {
       const error = await client.vals.retrieve(crypto.randomUUID()).catch((it: unknown) => it)
       expect(error).toBeInstanceOf(NotFoundError)
-      expect((error as SdkError).message).toStartWith("404 Cannot ")
+      expect((error as Error).message).toStartWith("404 Cannot ")
     })
 
     test("once on a conflict: it is never sent again", async () => {

@@ -1,15 +1,16 @@
-import { Inflate } from "fflate"
-import type { FileSource } from "./select-files.ts"
 import {
   findZipData,
   type ReadPart,
   readZipDirectory,
   type ZipEntry,
   ZipRefused,
-} from "./zip-directory.ts"
+} from "@hamlet/contract/zip-directory"
+import { Inflate } from "fflate"
+import type { FileSource } from "./select-files.ts"
 
 const limits = {
   archiveBytesMax: 100_000_000,
+  directoryBytesMax: 8_000_000,
   /** What is inflated between two looks at the size: a byte becomes at most 1,032. */
   chunkBytes: 4_096,
   /** What deflate adds at most to what it cannot make smaller. */
@@ -28,7 +29,7 @@ export async function listZip(archive: Blob): Promise<readonly FileSource[]> {
     throw new ZipRefused(`it is larger than ${limits.archiveBytesMax} bytes`)
   const read: ReadPart = async (from, to) =>
     new Uint8Array(await archive.slice(from, to).arrayBuffer())
-  const entries = await readZipDirectory(archive.size, read)
+  const entries = await readZipDirectory(archive.size, read, limits)
   const paths = new Set<string>()
   for (const { path } of entries) {
     if (paths.has(path)) throw new ZipRefused(`it contains "${path}" twice`)

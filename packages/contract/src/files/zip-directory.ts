@@ -19,7 +19,6 @@ export type ReadPart = (from: number, to: number) => Promise<Uint8Array>
 /** An archive that is not one, or one that is damaged or too large. */
 export class ZipRefused extends Error {}
 
-const limits = { directoryBytesMax: 8_000_000 }
 const signatures = { end: 0x06054b50, entry: 0x02014b50, local: 0x04034b50 }
 const sizes = { end: 22, entry: 46, local: 30, commentMax: 65_535 }
 /** The value of a field that is in another record, of the format for large archives. */
@@ -34,6 +33,7 @@ const kinds = { mask: 0xf000, regular: 0x8000, link: 0xa000 }
 export async function readZipDirectory(
   fileBytes: number,
   read: ReadPart,
+  { directoryBytesMax }: { readonly directoryBytesMax: number },
 ): Promise<readonly ZipEntry[]> {
   const tailFrom = Math.max(0, fileBytes - sizes.end - sizes.commentMax)
   const tail = await read(tailFrom, fileBytes)
@@ -44,8 +44,8 @@ export async function readZipDirectory(
   if (count === elsewhere.short || bytes === elsewhere.long || from === elsewhere.long)
     throw new ZipRefused("it uses the format for large archives, zip64")
   if (disk !== 0 || end.u16(8) !== count) throw new ZipRefused("it is one part of several")
-  if (bytes > limits.directoryBytesMax)
-    throw new ZipRefused(`its directory is larger than ${limits.directoryBytesMax} bytes`)
+  if (bytes > directoryBytesMax)
+    throw new ZipRefused(`its directory is larger than ${directoryBytesMax} bytes`)
   if (from + bytes > tailFrom + at) throw new ZipRefused("it is damaged")
   return parseEntries(await read(from, from + bytes), count, from)
 }
