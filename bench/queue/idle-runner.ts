@@ -26,7 +26,7 @@ export function createIdleRunner(on: RunWatch = {}): Runner {
       return slot
     },
     retire() {},
-    endAllOf() {},
+    endAll() {},
     runsOf: () => 0,
     status: () => idleStatus,
   }

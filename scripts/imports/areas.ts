@@ -33,7 +33,7 @@ function toPackage(
 const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
 const packages = ["http1", "kit", "npm", "owner-databases", "page", "sandbox"]
 const server = ["config", "database", "domain", "shared", ...packages, ...serverLayers]
-const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
+const all = ["contract", "cli", "find-deno", "std", "web", ...server]
 
 /**
  * Who may import whom: the whole import rule is this table. A source file that is in no area is

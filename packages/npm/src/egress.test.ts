@@ -12,7 +12,7 @@ function createEgress(errors: unknown[]): Egress {
     ca: undefined,
     own: {
       isApiHost: () => false,
-      isValHost: () => false,
+      isProgramHost: () => false,
       fetchApi: async () => new Response(""),
       address: () => undefined,
     },

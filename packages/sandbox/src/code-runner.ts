@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url"
 import { noMask, sha256, toOwnJson } from "@hamlet/kit"
 import { findDeno } from "../../../scripts/find-deno.ts"
 import { type RunnerLimits, runnerLimits } from "./processes/runner-limits.ts"
@@ -43,7 +42,6 @@ export async function openCodeRunner(options: {
       importHosts: [],
       limits: sandboxLimits,
       denoPath: findDeno(),
-      guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
     },
     () => {},
   )
@@ -95,24 +93,16 @@ function toProgram(owner: string, code: string): Program {
   const url = `${address}/${key}/main.tsx`
   return {
     key,
-    valId: key,
-    file: {
-      id: key,
-      path: "main.tsx",
-      since: 1,
-      branchId: key,
-      branchName: "main",
-      isEntry: true,
-    },
+    group: key,
+    line: key,
     version: 1,
-    type: "script",
-    ownerId: owner,
+    isHttp: false,
     accountId: owner,
     label: key,
     entryUrl: url,
     endpoint: address,
     readFile: async () => null,
-    isMadeOf: () => false,
+    isMeant: () => false,
     load: async () => ({
       modules: [{ url, code }],
       bundles: [],

@@ -53,7 +53,6 @@ export {
   textType,
   toModuleType,
 } from "./program/program-module.ts"
-export type { Retirer, SavedText } from "./program/retirement.ts"
 export {
   brokenResponse,
   type CallArgs,
@@ -66,15 +65,16 @@ export {
   type MailCall,
   type Program,
   type ProgramContent,
+  type ProgramResponse,
   type Returned,
   type RunListener,
   type Runner,
   type RunnerStatus,
   type RunSlot,
+  type SavedText,
   type SlotRequest,
   type SocketOutcome,
   type Stopped,
-  type ValResponse,
 } from "./program/runner.ts"
 export type { BundleFiles, BundleScript, StoredBundle } from "./program/stored-bundle.ts"
 export { bundleProgram, toScript } from "./sandboxes/bundle-program.ts"

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PackageFolders, type Sandboxes, type SandboxOptions, sandboxLimits } from "@hamlet/sandbox"
-import { denoPath, openSandboxes } from "@hamlet/sandbox/testing"
+import { denoPath, openSandboxes, packageLocationUrl } from "@hamlet/sandbox/testing"
 import { plainRules } from "../import-rules.ts"
 import { PackageResolver, type ResolverOptions } from "../package-resolver.ts"
 import {
@@ -155,15 +155,13 @@ async function writeBundle(folder: string, bundle: Bundle): Promise<void> {
   if (bundle.files) renameSync(join(folder, bundle.hash), join(folder, "files"))
 }
 
-const locationUrl = import.meta.resolve("@hamlet/guest/package-location")
-
 function toProgram(folder: string, entries: readonly unknown[], body: string): string {
   // The texts around the script are those of the guest's protocol. V8 takes the cache for no other
   // text.
   const [before, after, name] = ["(function(module,exports,require){", "\n})", "packages:bundle.js"]
   return `
 import { Script } from "node:vm"
-import { createBundleRequire } from ${JSON.stringify(locationUrl)}
+import { createBundleRequire } from ${JSON.stringify(packageLocationUrl)}
 const code = Deno.readTextFileSync(${JSON.stringify(join(folder, "bundle.js"))})
 const cachedData = Deno.readFileSync(${JSON.stringify(join(folder, "bundle.cache"))})
 const script = new Script(${JSON.stringify(before)} + code + ${JSON.stringify(after)}, { filename: ${JSON.stringify(name)}, cachedData })

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os"
 import { RecentMap } from "@hamlet/kit"
-import type { ValProcess } from "../processes/val-process.ts"
+import type { ProgramProcess } from "../processes/program-process.ts"
 import type { Priority, Sandbox, SandboxExit } from "../sandboxes/sandbox.ts"
 
-/** A process of a val, as far as it is measured. */
-interface WatchedProcess extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
+/** A process of a program, as far as it is measured. */
+interface WatchedProcess extends Pick<ProgramProcess, "runs" | "runsEnded" | "retire"> {
   readonly program: { readonly key: string }
   readonly sandbox: Pick<
     Sandbox,
@@ -58,13 +58,13 @@ const hogsMax = 1_000
  * A process is busy when it uses at least half of its fair share of the CPU, and none of its runs
  * ends. A busy process gets the lowest priority: a loop then costs other processes next to nothing,
  * while work of a few seconds is still done. A process that uses `cpuMsMax` of CPU time without a
- * pause is ended. A val with many requests uses much CPU too, but its runs end.
+ * pause is ended. A program with many requests uses much CPU too, but its runs end.
  *
  * The fair share is what each competing process would get if all got the same, so loops are found
  * on a crowded machine too. A process that waits for the CPU does not pause.
  *
  * A program whose last process was busy starts with the low priority. A new program is "patient"
- * while quick vals are serving, until one of its runs ends.
+ * while quick programs are serving, until one of its runs ends.
  */
 export class CpuWatch {
   readonly #cpuMsMax: number

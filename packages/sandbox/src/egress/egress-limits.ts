@@ -15,7 +15,7 @@ export const egressLimits = {
   /** Concurrent sockets of all sandboxes of an account. */
   accountSocketsMax: 512,
   /**
-   * Files of the server that connections of vals may take: those of all accounts, and those of one.
+   * Files of the server that connections of programs may take: those of all accounts, and those of one.
    * Each connection from a sandbox is a file, and so is each one to another server.
    */
   filesMax: 8_192,
@@ -40,7 +40,7 @@ export const egressLimits = {
   keptMsMax: 120_000,
   /**
    * Connections that the sandbox may keep, idle ones and those whose response is being sent. Deno
-   * keeps a connection whose response the val does not read, and never uses it again. So the others
+   * keeps a connection whose response the program does not read, and never uses it again. So the others
    * are closed as soon as their response is sent.
    */
   keptMax: 16,

@@ -507,7 +507,7 @@ describe("ProxiedRequest to this server", () => {
   const own = (more: ProxyFixtureOptions["own"] = {}): ProxyFixtureOptions => ({
     own: {
       isApiHost: (host) => host === "hamlet.test",
-      isValHost: (host) => host === "ada-hello.hamlet.test",
+      isProgramHost: (host) => host === "ada-hello.hamlet.test",
       address: () => upstream && { hostname: "127.0.0.1", port: upstream.port },
       ...more,
     },
@@ -635,7 +635,7 @@ describe("ProxiedRequest to this server", () => {
     await waitUntil(() => fixture.listener.sizes.requests === 0)
   })
 
-  test("connects to the address of this server for a val", async () => {
+  test("connects to the address of this server for a program", async () => {
     const { fixture, upstream } = open(
       (socket) => socket.write(toResponse("val", "x-hamlet-blocked: 1\r\n")),
       own(),
@@ -673,7 +673,7 @@ describe("ProxiedRequest to this server", () => {
       const client = await fixture.get(`http://${host}/`)
       expect([client.status, client.body]).toEqual([
         508,
-        `Cannot fetch "http://${host}/": vals have called one another ${depthMax} times already`,
+        `Cannot fetch "http://${host}/": programs have called one another ${depthMax} times already`,
       ])
     },
   )
@@ -740,7 +740,7 @@ describe("ProxiedRequest records on its run", () => {
     expect(fixture.sent.length).toBe(1)
   })
 
-  test("a request that the val has cancelled, as not blocked", async () => {
+  test("a request that the program has cancelled, as not blocked", async () => {
     const { fixture, upstream, url } = open(() => {})
     const client = await fixture.connect()
     client.send(toGet(`${url}/`))
@@ -796,7 +796,7 @@ describe("EgressLimits: there is a limit", () => {
     const refused = await fixture.get(`${url}/`)
     expect([refused.status, refused.body]).toEqual([
       429,
-      `Cannot fetch "${url}/": the val has 2 outgoing requests open already`,
+      `Cannot fetch "${url}/": the program has 2 outgoing requests open already`,
     ])
     clients[0]?.stop()
     await waitUntil(() => fixture.listener.sizes.requests === 1)
@@ -814,7 +814,7 @@ describe("EgressLimits: there is a limit", () => {
     for (const target of [url, "http://hamlet.test", url, url, "http://hamlet.test"])
       statuses.push((await fixture.get(`${target}/`)).status)
     expect(statuses).toEqual([200, 200, 200, 429, 200])
-    expect(fixture.sent[3]?.blocked).toBe("the val sends more than 2 requests a minute")
+    expect(fixture.sent[3]?.blocked).toBe("the program sends more than 2 requests a minute")
   })
 
   test("on the bytes of a request, with and without a length", async () => {

@@ -14,9 +14,9 @@ import { type AccountEgress, ProxyListener } from "./proxy/proxy-listener.ts"
 /** How outgoing requests are decided and counted. */
 export interface EgressOptions {
   readonly policy: EgressPolicy
-  /** Finds records of names for vals. */
+  /** Finds records of names for programs. */
   readonly resolveRecords?: ResolveRecords
-  /** Domains whose records vals cannot look up. */
+  /** Domains whose records programs cannot look up. */
   readonly privateDomains?: readonly string[]
   readonly limits: EgressLimits
   /** Certificates, in PEM, of authorities that are trusted in addition to the default ones. */
@@ -90,7 +90,7 @@ export class Egress implements AccountEgress {
   /**
    * Each connection takes a file of the server, of which it has a limited number. An account may
    * have as many as are left for all, so the one that has the most is refused first. Before it is
-   * refused, what its vals do not use is closed.
+   * refused, what its programs do not use is closed.
    */
   openFile(ownerId: string): (() => void) | undefined {
     const { filesMax, accountFilesMax } = this.limits

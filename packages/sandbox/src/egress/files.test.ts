@@ -29,7 +29,7 @@ const handshake = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-ke
 const accepted =
   "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
 const chunkedHead = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
-/** Responses that a val may leave unread, all of them complete. */
+/** Responses that a program may leave unread, all of them complete. */
 const responses: Readonly<Record<string, (socket: UpstreamSocket) => void>> = {
   "with a length": (socket) => void socket.write(toResponse("x".repeat(100))),
   "in chunks": (socket) => void socket.write(`${chunkedHead}2\r\nok\r\n0\r\n\r\n`),
@@ -45,7 +45,7 @@ const endless = (socket: UpstreamSocket) => void socket.write(`${chunkedHead}2\r
 /** A process whose runs have ended. */
 const isEnded = { findSocketRun: () => undefined }
 
-/** A val that does not read: its system has the bytes, but nothing takes them. */
+/** A program that does not read: its system has the bytes, but nothing takes them. */
 async function getUnread({ path }: ProxyFixture, url: string): Promise<RawClient> {
   const client = await RawClient.open(path)
   clients.push(client)
@@ -56,7 +56,7 @@ async function getUnread({ path }: ProxyFixture, url: string): Promise<RawClient
 
 describe("ProxyListener closes connections", () => {
   for (const [what, respond] of Object.entries(responses))
-    test(`when their response is sent, although the val does not read it: ${what}`, async () => {
+    test(`when their response is sent, although the program does not read it: ${what}`, async () => {
       const keptMax = 2
       const { fixture, url } = open(respond, { limits: { keptMax } })
       const unread: RawClient[] = []
@@ -181,7 +181,7 @@ describe("Egress limits the files of an account", () => {
     const client = await fixture.get(url)
     expect([client.status, client.body]).toEqual([
       429,
-      `Cannot fetch "${url}": the vals of the account have too many connections open already`,
+      `Cannot fetch "${url}": the programs of the account have too many connections open already`,
     ])
     const { port } = new URL(url)
     const { reply } = await SocketClient.ask(fixture, {
@@ -191,7 +191,9 @@ describe("Egress limits the files of an account", () => {
     })
     expect(reply).toMatchObject({
       code: "EAGAIN",
-      message: expect.stringMatching(/: the vals of the account have too many connections open/),
+      message: expect.stringMatching(
+        /: the programs of the account have too many connections open/,
+      ),
     })
   })
 

@@ -6,7 +6,7 @@ import type { EgressLimits } from "./egress-limits.ts"
 /**
  * A Unix socket at which a sandbox may open only so many connections per second. Beyond that it is
  * closed until the next sweep, and the sandbox has to wait: Bun accepts connections as long as there
- * are more, so a val that opens them in a loop would block the event loop. Closing the socket ends
+ * are more, so a program that opens them in a loop would block the event loop. Closing the socket ends
  * that loop; refusing each connection would not.
  */
 export class PacedListener<Data> {

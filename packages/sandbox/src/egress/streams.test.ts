@@ -43,7 +43,7 @@ describe.each([
     ["a length", `content-length: ${streamBytes}\r\n\r\n`],
     ["no length", "\r\n"],
   ] as const) {
-    test(`reads ${streamBytes / megabyte} MB with ${framing} no faster than the val does`, async () => {
+    test(`reads ${streamBytes / megabyte} MB with ${framing} no faster than the program does`, async () => {
       let sent = 0
       const pour = (socket: UpstreamSocket) => {
         while (sent < streamBytes) {

@@ -124,7 +124,7 @@ describe("ProxiedRequest over https", () => {
     expect(fixture.listener.sizes.upstreams).toBe(0)
   })
 
-  test("is cancelled by a val while it connects", async () => {
+  test("is cancelled by a program while it connects", async () => {
     upstream = new UpstreamServer(() => {})
     fixture = new ProxyFixture()
     const client = await fixture.connect()

@@ -13,7 +13,7 @@ const limits = {
 
 /**
  * Where Deno writes what it has transpiled itself: a small file system of the sandbox. If it could
- * not write, it would try for 150 ms while the val waits.
+ * not write, it would try for 150 ms while the program waits.
  */
 export const insideEmits = { inside: "/emits", bytesMax: 4 * 1024 ** 2 }
 
@@ -23,13 +23,13 @@ export function toEmitsFolder(denoDir: string): string {
 }
 
 /**
- * The JavaScript of vals' modules, one file for each text. A process gets hard links to those of its
+ * The JavaScript of programs' modules, one file for each text. A process gets hard links to those of its
  * program, in Deno's cache of transpiled modules, so that nothing is transpiled when it loads them.
  * They last as long as the server.
  */
 export class EmitFolder {
   readonly folder: string
-  /** The folder of the modules of vals, below that of all transpiled modules. */
+  /** The folder of the modules of programs, below that of all transpiled modules. */
   readonly #place: string
   readonly #onMissing: (modules: readonly ProgramModule[]) => void
   /** The sizes of the files by key, the least recently used first. */

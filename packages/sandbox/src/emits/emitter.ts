@@ -23,7 +23,7 @@ const emitterLimits = {
   batchMax: 50,
   batchCharsMax: programLimits.moduleCharsMax,
   /**
-   * How long an owner has saved nothing when its modules are transpiled: a val that runs right after
+   * How long an owner has saved nothing when its modules are transpiled: a program that runs right after
    * its save has the processor to itself. An owner that saves all the time waits for longer, so that
    * its saves are not slowed down.
    */
@@ -54,7 +54,7 @@ const emitterLimits = {
 type Limits = typeof emitterLimits
 
 /**
- * Transpiles modules of vals in the background, in a sandbox, so that no process has to: a module
+ * Transpiles modules of programs in the background, in a sandbox, so that no process has to: a module
  * that was saved, and one that a second process loads. A run of the tool has modules of one owner
  * only, so that no code can affect the JavaScript of another user.
  */

@@ -1,5 +1,5 @@
 /**
- * Converts modules of vals to JavaScript with `deno transpile`, which does what Deno does when it
+ * Converts modules of programs to JavaScript with `deno transpile`, which does what Deno does when it
  * loads a module. The server starts it in a sandbox, with a ToolPaths as its argument. It uses
  * nothing of Node: loading that takes Deno longer than everything else here.
  */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { PoolLimits } from "@hamlet/http1"
 import { waitUntil } from "@hamlet/kit/testing"
-import type { ValResponse } from "../program/runner.ts"
+import type { ProgramResponse } from "../program/runner.ts"
 import type { GuestExchange, GuestFailure, GuestRequest } from "./guest-client.ts"
 import { GuestClient, guestClientLimits } from "./guest-client.ts"
 
@@ -46,15 +46,15 @@ class Stage {
   }
 
   /** Sends a request, and gives what came of it. */
-  ask(more: Partial<GuestRequest> = {}): Promise<ValResponse | GuestFailure> {
+  ask(more: Partial<GuestRequest> = {}): Promise<ProgramResponse | GuestFailure> {
     return this.begin(more).outcome
   }
 
   begin(more: Partial<GuestRequest> = {}): {
     exchange: GuestExchange
-    outcome: Promise<ValResponse | GuestFailure>
+    outcome: Promise<ProgramResponse | GuestFailure>
   } {
-    const { promise, resolve } = Promise.withResolvers<ValResponse | GuestFailure>()
+    const { promise, resolve } = Promise.withResolvers<ProgramResponse | GuestFailure>()
     const request: GuestRequest = {
       method: "GET",
       host: "a",
@@ -63,7 +63,7 @@ class Stage {
       body: null,
       ...more,
     }
-    const hear = (outcome: ValResponse | GuestFailure) => {
+    const hear = (outcome: ProgramResponse | GuestFailure) => {
       this.heard++
       resolve(outcome)
     }
@@ -212,7 +212,7 @@ describe("GuestClient", () => {
     expect(await silent.outcome).toMatchObject({ kind: "aborted" })
     await waitUntil(() => stage.closed === 1)
     const begun = stage.begin({ path: "/begin" })
-    const { body } = (await begun.outcome) as ValResponse
+    const { body } = (await begun.outcome) as ProgramResponse
     begun.exchange.abort()
     begun.exchange.abort()
     expect(await new Response(body as ReadableStream).text().catch((error) => error.message)).toBe(
@@ -239,7 +239,7 @@ describe("GuestClient, the body of a response", () => {
       )
       return socket.write(`${chunks}3\r\nabc\r\n`)
     })
-    const { body } = (await stage.ask()) as ValResponse
+    const { body } = (await stage.ask()) as ProgramResponse
     const reader = (body as ReadableStream<Uint8Array>).getReader()
     const read = async () => Buffer.from((await reader.read()).value ?? []).toString()
     expect(await read()).toBe("abc")
@@ -266,7 +266,7 @@ describe("GuestClient, the body of a response", () => {
 
   test("closes the connection when it is cancelled", async () => {
     stage = new Stage((socket) => socket.write(`${chunks}3\r\nabc\r\n`))
-    const { body } = (await stage.ask()) as ValResponse
+    const { body } = (await stage.ask()) as ProgramResponse
     await (body as ReadableStream).cancel()
     await waitUntil(() => stage.closed === 1)
     expect(stage.client.size).toBe(0)
@@ -288,7 +288,7 @@ describe("GuestClient, the body of a response", () => {
       pour(socket)
     })
     stage.onDrain = pour
-    const { body } = (await stage.ask()) as ValResponse
+    const { body } = (await stage.ask()) as ProgramResponse
     for (let count = 0; count < 100; count++) await turn()
     expect(sent).toBeLessThan(4 * 1024 ** 2)
     let read = 0
@@ -407,7 +407,7 @@ describe("GuestClient, the body of a request", () => {
         controller.enqueue(Buffer.from("abc"))
       },
     })
-    const { body: answer } = (await stage.ask({ method: "POST", body })) as ValResponse
+    const { body: answer } = (await stage.ask({ method: "POST", body })) as ProgramResponse
     begun.resolve()
     expect(await new Response(answer as ReadableStream).text()).toBe("abc")
   })

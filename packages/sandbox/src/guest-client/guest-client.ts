@@ -14,7 +14,7 @@ import {
   writeRequest,
 } from "@hamlet/http1"
 import { createTimeSlice } from "@hamlet/kit"
-import type { SlotRequest, ValResponse } from "../program/runner.ts"
+import type { ProgramResponse, SlotRequest } from "../program/runner.ts"
 
 /** A request to a process. Its path contains the id of the run. */
 export interface GuestRequest extends Pick<SlotRequest, "method" | "host" | "headers" | "body"> {
@@ -36,11 +36,11 @@ export interface GuestFailure {
  * of the body's stream.
  */
 export interface ResponseListener {
-  onResponse(response: ValResponse): void
+  onResponse(response: ProgramResponse): void
   onFailure(failure: GuestFailure): void
 }
 
-/** Limits of the connections to one process. They are not settings: no val needs more. */
+/** Limits of the connections to one process. They are not settings: no program needs more. */
 export const guestClientLimits: PoolLimits = {
   ...http1Limits,
   bufferedBytesMax: 65_536,
@@ -131,7 +131,7 @@ export class GuestExchange implements ExchangeListener {
     }
   }
 
-  /** Aborts the request. The val sees that its client has closed the connection. */
+  /** Aborts the request. The program sees that its client has closed the connection. */
   abort(): void {
     this.#abort("aborted", "the request was aborted")
   }

@@ -1,6 +1,6 @@
 import type { SlotRequest } from "../program/runner.ts"
 
-/** Opens a WebSocket to a val, as its client would. Rejects when the val does not accept it. */
+/** Opens a WebSocket to a program, as its client would. Rejects when the program does not accept it. */
 export function openGuestSocket(
   socketPath: string,
   path: string,
@@ -22,7 +22,7 @@ export function openGuestSocket(
     } as unknown as string[])
     socket.binaryType = "arraybuffer"
     socket.addEventListener("open", () => resolve(socket), { once: true })
-    const fail = () => reject(new Error("the val did not open a WebSocket"))
+    const fail = () => reject(new Error("the program did not open a WebSocket"))
     socket.addEventListener("error", fail, { once: true })
     socket.addEventListener("close", fail, { once: true })
     const signal = request.client?.signal

@@ -1,10 +1,10 @@
 import { type Mask, WorkerPool, WorkerPoolError } from "@hamlet/kit"
-import type { ValProcess } from "../processes/val-process.ts"
+import type { ProgramProcess } from "../processes/program-process.ts"
 import {
   brokenResponse,
   type CallOutcome,
+  type ProgramResponse,
   type Stopped,
-  type ValResponse,
 } from "../program/runner.ts"
 import {
   type FailureText,
@@ -50,8 +50,8 @@ export class GuestValueReader {
     jobMsMax: limits.readMsMax,
   })
 
-  /** Reads the failure in a response. The val's process wrote it, so it may contain anything. */
-  readFailure(response: ValResponse, process: ValProcess): Promise<GuestResponse<Stopped>> {
+  /** Reads the failure in a response. The program's process wrote it, so it may contain anything. */
+  readFailure(response: ProgramResponse, process: ProgramProcess): Promise<GuestResponse<Stopped>> {
     return orExplain(async () => {
       const bytes = await readBytes(response, limits.failureBytesMax)
       const value =
@@ -63,7 +63,10 @@ export class GuestValueReader {
   }
 
   /** Reads the value that a call returned. */
-  readReturned(response: ValResponse, process: ValProcess): Promise<GuestResponse<CallOutcome>> {
+  readReturned(
+    response: ProgramResponse,
+    process: ProgramProcess,
+  ): Promise<GuestResponse<CallOutcome>> {
     return orExplain<CallOutcome>(async () => {
       const bytesMax = process.limits.returnBytesMax + limits.envelopeBytesMax
       const bytes = await readBytes(response, bytesMax)
@@ -117,11 +120,11 @@ async function orExplain<Outcome>(
   read: () => Promise<GuestResponse<Outcome> | undefined>,
 ): Promise<GuestResponse<Outcome | Stopped>> {
   try {
-    return (await read()) ?? unreadable("The val sent a response that cannot be read")
+    return (await read()) ?? unreadable("The program sent a response that cannot be read")
   } catch (error) {
     if (!(error instanceof WorkerPoolError))
-      return unreadable("The val sent a response that cannot be read")
-    return unreadable(`The val sent a response that could not be read: ${error.message}`)
+      return unreadable("The program sent a response that cannot be read")
+    return unreadable(`The program sent a response that could not be read: ${error.message}`)
   }
 }
 
@@ -133,7 +136,10 @@ function unreadable(message: string): GuestResponse<Stopped> {
 }
 
 /** Undefined if there are too many. */
-async function readBytes({ body }: ValResponse, bytesMax: number): Promise<Uint8Array | undefined> {
+async function readBytes(
+  { body }: ProgramResponse,
+  bytesMax: number,
+): Promise<Uint8Array | undefined> {
   if (body instanceof Uint8Array) return body.length <= bytesMax ? body : undefined
   const parts: Uint8Array[] = []
   let bytes = 0

@@ -13,7 +13,7 @@ export interface FailureText {
 }
 
 /**
- * Reads and masks the value that a call returned. The val's process wrote it, so it may contain
+ * Reads and masks the value that a call returned. The program's process wrote it, so it may contain
  * anything: undefined if it is invalid.
  */
 export function readReturnedText(bytes: Uint8Array, mask: Mask): ReturnedText | undefined {

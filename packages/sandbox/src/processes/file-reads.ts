@@ -11,7 +11,7 @@ const limits = {
 }
 
 /**
- * The files of its own val that a process asks for, one at a time: a val that asks without end keeps
+ * The files that a process asks for, one at a time: a program that asks without end keeps
  * neither the database nor the thread busy.
  */
 export class FileReads {
@@ -45,7 +45,7 @@ export class FileReads {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       await this.#hasRoom()
       const { id, path } = next
-      // The database is away: the val can try again.
+      // The database is away: the program can try again.
       const text = await this.#read(path).catch(() => undefined)
       if (this.#isOver) break
       this.#chars.charge(text?.length ?? 0)

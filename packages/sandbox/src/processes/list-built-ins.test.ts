@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { listBuiltIns } from "./val-process.ts"
+import { listBuiltIns } from "./program-process.ts"
 
 test("listBuiltIns finds the modules of Node that code imports, each once", () => {
   const modules = [

@@ -1,5 +1,5 @@
 import { detachWork, FairQueue, Refused } from "@hamlet/kit"
-import type { SavedText } from "../program/retirement.ts"
+import type { SavedText } from "../program/runner.ts"
 import type { Sandbox } from "../sandboxes/sandbox.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
@@ -16,7 +16,7 @@ export interface PoolSource {
   onAvailability(problem: string | undefined): void
 }
 
-/** Where the processes of vals come from. */
+/** Where the processes of programs come from. */
 export interface SandboxSource extends PoolSource {
   /** The isolation level in force. */
   isolation(): string
@@ -33,7 +33,7 @@ const refillDelayMs = 25
 const reportMs = 60_000
 
 /**
- * Processes that are started before a run needs them: the first run of a val finds a warm one. The
+ * Processes that are started before a run needs them: the first run of a program finds a warm one. The
  * pool keeps as many as were taken in the busiest step of the window, so that the second burst of
  * the same size finds all processes ready. After quiet minutes it keeps fewer.
  */
@@ -112,7 +112,7 @@ export class Pool {
     this.#unbound--
   }
 
-  /** The last process went to a val that only burns CPU: it does not count as demand. */
+  /** The last process went to a program that only burns CPU: it does not count as demand. */
   uncountLastTake(): void {
     const last = this.#taken.at(-1)
     if (last && last.count > 0) last.count--
@@ -143,7 +143,7 @@ export class Pool {
     return this.#problem !== undefined && this.#launching === 0 ? 1 : 0
   }
 
-  /** Later, because starting a process takes more CPU than the first response of a val. */
+  /** Later, because starting a process takes more CPU than the first response of a program. */
   #refillSoon(): void {
     this.#refilling ??= setTimeout(() => {
       this.#refilling = undefined
@@ -221,7 +221,7 @@ export class Pool {
       reject(
         new Refused(
           "sandbox_unavailable",
-          "Cannot run the val: no process can be started for it at the moment",
+          "Cannot run the program: no process can be started for it at the moment",
           { cause },
         ),
       )
@@ -244,5 +244,5 @@ export class Pool {
 }
 
 function overloaded(reason: string): Refused {
-  return new Refused("overloaded", `Cannot run the val: ${reason}`)
+  return new Refused("overloaded", `Cannot run the program: ${reason}`)
 }

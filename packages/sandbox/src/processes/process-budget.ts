@@ -1,18 +1,18 @@
 import type { SandboxExit } from "../sandboxes/sandbox.ts"
 import type { Pool } from "./pool.ts"
 import { memoryUsedUp, type ProcessShares, processesUsedUp } from "./process-shares.ts"
+import type { ProgramProcess } from "./program-process.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
-import type { ValProcess } from "./val-process.ts"
 
 /** All processes of the server, and what they may use together. */
 export interface ProcessBudget {
   readonly limits: RunnerLimits
-  readonly processes: ReadonlySet<ValProcess>
+  readonly processes: ReadonlySet<ProgramProcess>
   readonly pool: Pick<Pool, "size" | "waiting" | "isAwaitedBeside">
   readonly shares: Pick<ProcessShares, "noteMemory" | "findAccountToReduce">
   /** The memory of a process as last measured; 0 before the first measurement. */
-  memoryOf(process: ValProcess): number
-  end(process: ValProcess, reason?: SandboxExit["reason"], message?: string): void
+  memoryOf(process: ProgramProcess): number
+  end(process: ProgramProcess, reason?: SandboxExit["reason"], message?: string): void
 }
 
 /** The memory of all processes, those of the pool included. */
@@ -48,18 +48,18 @@ export function enforceBudget(budget: ProcessBudget, nowMs: number): void {
   const isShort = (accountId: string) =>
     freeBytes < 0 || (freeBytes < limits.startBytes && pool.isAwaitedBeside(accountId))
   if (largest && isShort(largest[0])) {
-    const largestFirst = (process: ValProcess) => bytesOf(budget, process)
+    const largestFirst = (process: ProgramProcess) => bytesOf(budget, process)
     endAtWork(budget, largest[0], largestFirst, "memory", memoryUsedUp)
   }
   const reduced = shares.findAccountToReduce(nowMs)
   if (reduced !== undefined) {
-    const oldestFirst = (process: ValProcess) => nowMs - process.startedMs
+    const oldestFirst = (process: ProgramProcess) => nowMs - process.startedMs
     endAtWork(budget, reduced, oldestFirst, "killed", processesUsedUp)
   }
 }
 
 /** A process that was not measured yet counts as one that has just started. */
-function bytesOf({ limits, memoryOf }: ProcessBudget, process: ValProcess): number {
+function bytesOf({ limits, memoryOf }: ProcessBudget, process: ProgramProcess): number {
   return Math.max(limits.warmBytes, memoryOf(process))
 }
 
@@ -96,8 +96,8 @@ function evictIdle({ processes, end }: ProcessBudget): boolean {
   const counts = new Map<string, number>()
   for (const { program } of processes)
     counts.set(program.accountId, (counts.get(program.accountId) ?? 0) + 1)
-  const countOf = (process: ValProcess) => counts.get(process.program.accountId) ?? 0
-  let chosen: ValProcess | undefined
+  const countOf = (process: ProgramProcess) => counts.get(process.program.accountId) ?? 0
+  let chosen: ProgramProcess | undefined
   for (const process of processes) {
     if (process.runs > 0 || process.isAtWork || process.isEnding) continue
     const difference = chosen ? countOf(process) - countOf(chosen) : 1
@@ -113,11 +113,11 @@ function evictIdle({ processes, end }: ProcessBudget): boolean {
 function endAtWork(
   { processes, end }: ProcessBudget,
   accountId: string,
-  rankOf: (process: ValProcess) => number,
+  rankOf: (process: ProgramProcess) => number,
   reason: SandboxExit["reason"],
   message: string,
 ): void {
-  let chosen: ValProcess | undefined
+  let chosen: ProgramProcess | undefined
   for (const process of processes) {
     if (!process.isAtWork || process.program.accountId !== accountId || process.isEnding) continue
     if (!chosen || rankOf(process) > rankOf(chosen)) chosen = process

@@ -125,9 +125,9 @@ describe("ProcessShares", () => {
     shares.stop()
     await Bun.sleep(0)
     const late =
-      "too_many_runs: Cannot run the val: its account has as many processes at work as its share allows"
+      "too_many_runs: Cannot run the program: its account has as many processes at work as its share allows"
     expect([first.text, second.text]).toEqual([late, late])
-    expect(third.text).toBe("overloaded: Cannot run the val: the server is stopping")
+    expect(third.text).toBe("overloaded: Cannot run the program: the server is stopping")
     expect(shares.waiting).toBe(0)
   })
 })

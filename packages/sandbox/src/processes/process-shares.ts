@@ -9,10 +9,10 @@ const patienceMs = 1_000
 
 /** Why a process at work was ended: to free memory for other accounts. */
 export const memoryUsedUp =
-  "the memory that the server has for vals was used up, and the val's account used the most of it"
+  "the memory that the server has for programs was used up, and the account used the most of it"
 /** Why a process at work was ended: so that another account can have one. */
 export const processesUsedUp =
-  "all processes that the server has for vals were at work, and the val's account had the most of them"
+  "all processes that the server has for programs were at work, and the account had the most of them"
 
 /** What the processes at work use. */
 interface Use {
@@ -110,15 +110,18 @@ export class ProcessShares {
 
   stop(): void {
     for (const { reject } of this.#queue.clear())
-      reject(new Refused("overloaded", "Cannot run the val: the server is stopping"))
+      reject(new Refused("overloaded", "Cannot run the program: the server is stopping"))
   }
 
   #toTimeoutError(): Refused {
     if (this.#total.processes >= this.#limits.processesMax)
-      return new Refused("overloaded", "Cannot run the val: no process became free for it in time")
+      return new Refused(
+        "overloaded",
+        "Cannot run the program: no process became free for it in time",
+      )
     return new Refused(
       "too_many_runs",
-      "Cannot run the val: its account has as many processes at work as its share allows",
+      "Cannot run the program: its account has as many processes at work as its share allows",
     )
   }
 

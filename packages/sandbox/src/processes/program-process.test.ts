@@ -2,14 +2,14 @@ import { expect, test } from "bun:test"
 import type { ProgramContent } from "../program/runner.ts"
 import type { Sandbox } from "../sandboxes/sandbox.ts"
 import type { ActiveRun } from "./active-runs.ts"
+import { ProgramProcess } from "./program-process.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
-import { ValProcess } from "./val-process.ts"
 
 type Refused = Parameters<ActiveRun["noteRefusal"]>[0]
 
-test("ValProcess keeps the refusal of a WebSocket for a run that goes on, and for no other", () => {
+test("ProgramProcess keeps the refusal of a WebSocket for a run that goes on, and for no other", () => {
   const sandbox = { socketPath: "", exited: new Promise(() => {}) } as Sandbox
-  const process = new ValProcess(
+  const process = new ProgramProcess(
     { accountId: "ada" } as never,
     {} as ProgramContent,
     sandbox,

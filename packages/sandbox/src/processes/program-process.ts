@@ -39,7 +39,7 @@ export type LoadOutcome = { readonly kind: "loaded" } | Stopped
  *   isEnding    has been told to stop      until it is gone
  * ```
  */
-export class ValProcess implements EgressClient {
+export class ProgramProcess implements EgressClient {
   readonly program: Program
   readonly sandbox: Sandbox
   /** Sends requests to the guest. */
@@ -280,7 +280,7 @@ export class ValProcess implements EgressClient {
         return
       case "warm":
     }
-    // A guest sends none of these now, but a val that has found the socket may.
+    // A guest sends none of these now, but a program that has found the socket may.
     if (++this.#idleMessages === idleMessagesMax)
       void this.sandbox.stop(
         "protocol",
@@ -299,7 +299,7 @@ export class ValProcess implements EgressClient {
 
   /**
    * The greatest depth of all runs that `#findRun` finds: a request after the response, or one that
-   * names no run, may be part of an endless chain of vals that call each other.
+   * names no run, may be part of an endless chain of programs that call each other.
    */
   #findDepth(): number {
     let depth = this.#endedRuns.findDepth(performance.now() - this.limits.runMsMax)
@@ -329,7 +329,7 @@ export class ValProcess implements EgressClient {
 
 /**
  * The modules of Node that the code mentions, without `node:`. A mention that is no import does no
- * harm: the guest prepares a module that the val does not use.
+ * harm: the guest prepares a module that the program does not use.
  */
 export function listBuiltIns(modules: readonly { readonly code: string }[]): string[] {
   const names = new Set<string>()

@@ -4,7 +4,7 @@ import { runnerLimits } from "./runner-limits.ts"
 
 const limits = {
   ...runnerLimits,
-  runsPerValMax: 2,
+  runsPerGroupMax: 2,
   runsPerAccountMax: 3,
   runsWaitingMax: 8,
   waitMsMax: 1000,
@@ -19,7 +19,7 @@ describe("RunLimiter", () => {
     expect(turnstile.waiting).toBe(0)
   })
 
-  test("lets runs of a val at its limit wait, and others start", async () => {
+  test("lets runs of a group at its limit wait, and others start", async () => {
     const turnstile = new RunLimiter(limits)
     for (let run = 0; run < 2; run++) void turnstile.acquire("hello", "ada")
     const turn = turnstile.acquire("hello", "ada")
@@ -33,7 +33,7 @@ describe("RunLimiter", () => {
     expect(turnstile.waiting).toBe(0)
   })
 
-  test("counts the runs of an account over all its vals", async () => {
+  test("counts the runs of an account over all its groups", async () => {
     const turnstile = new RunLimiter(limits)
     for (const val of ["a", "b", "c"]) void turnstile.acquire(val, "ada")
     const turn = turnstile.acquire("d", "ada")
@@ -43,8 +43,8 @@ describe("RunLimiter", () => {
     await turn
   })
 
-  test("lets accounts that wait take turns, and a run pass others whose val is at its limit", async () => {
-    const turnstile = new RunLimiter({ ...limits, runsPerValMax: 1, runsPerAccountMax: 1 })
+  test("lets accounts that wait take turns, and a run pass others whose group is at its limit", async () => {
+    const turnstile = new RunLimiter({ ...limits, runsPerGroupMax: 1, runsPerAccountMax: 1 })
     for (const account of ["ada", "bob"]) void turnstile.acquire(`${account}'s`, account)
     void turnstile.acquire("shared", "cem")
     const started: string[] = []

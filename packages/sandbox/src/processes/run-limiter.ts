@@ -3,14 +3,14 @@ import type { Client } from "../program/runner.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /**
- * Counts the runs of each val on this node, and those of each account on all nodes. Runs beyond the
- * limits wait: accounts take turns.
+ * Counts the runs of each group of programs on this node, and those of each account on all nodes. Runs
+ * beyond the limits wait: accounts take turns.
  */
 export class RunLimiter {
   readonly #limits: RunnerLimits
-  readonly #perVal = new Map<string, Count>()
+  readonly #perGroup = new Map<string, Count>()
   readonly #perAccount: SharedSlots
-  /** The vals of the runs that wait, by account. */
+  /** The programs of the runs that wait, by account. */
   readonly #queue: FairQueue<string>
   #active = 0
 
@@ -43,41 +43,41 @@ export class RunLimiter {
   }
 
   /** Undefined when the run may start at once. Fails with `too_many_runs`. */
-  acquire(valId: string, accountId: string, client?: Client): Promise<void> | undefined {
-    if (this.#tryAcquire(valId, accountId)) return undefined
-    const waiter = this.#queue.add(accountId, valId, { signal: client?.signal })
+  acquire(group: string, accountId: string, client?: Client): Promise<void> | undefined {
+    if (this.#tryAcquire(group, accountId)) return undefined
+    const waiter = this.#queue.add(accountId, group, { signal: client?.signal })
     if (!waiter) throw tooMany("the queue is full")
     return waiter.promise
   }
 
-  release(valId: string, accountId: string): void {
+  release(group: string, accountId: string): void {
     this.#active--
-    const ofVal = this.#perVal.get(valId)
-    if (ofVal && --ofVal.runs === 0) this.#perVal.delete(valId)
+    const ofGroup = this.#perGroup.get(group)
+    if (ofGroup && --ofGroup.runs === 0) this.#perGroup.delete(group)
     this.#perAccount.close(accountId)
     if (this.#queue.size > 0) this.#startNext()
   }
 
   stop(): void {
     for (const { reject } of this.#queue.clear())
-      reject(new Refused("overloaded", "Cannot run the val: the server is stopping"))
+      reject(new Refused("overloaded", "Cannot run the program: the server is stopping"))
   }
 
   #startNext(): boolean {
     const next = this.#queue.next(
       (accountId) => this.#perAccount.hasRoom(accountId),
-      (valId, accountId) => this.#tryAcquire(valId, accountId),
+      (group, accountId) => this.#tryAcquire(group, accountId),
     )
     next?.resolve()
     return next !== undefined
   }
 
-  #tryAcquire(valId: string, accountId: string): boolean {
-    const ofVal = this.#perVal.get(valId)
-    if ((ofVal?.runs ?? 0) >= this.#limits.runsPerValMax) return false
+  #tryAcquire(group: string, accountId: string): boolean {
+    const ofGroup = this.#perGroup.get(group)
+    if ((ofGroup?.runs ?? 0) >= this.#limits.runsPerGroupMax) return false
     if (!this.#perAccount.tryOpen(accountId)) return false
-    if (ofVal) ofVal.runs++
-    else this.#perVal.set(valId, { runs: 1 })
+    if (ofGroup) ofGroup.runs++
+    else this.#perGroup.set(group, { runs: 1 })
     this.#active++
     return true
   }
@@ -91,6 +91,6 @@ interface Count {
 function tooMany(reason: string): Refused {
   return new Refused(
     "too_many_runs",
-    `Cannot run the val: it or its account has too many runs at once, and ${reason}`,
+    `Cannot run the program: it or its account has too many runs at once, and ${reason}`,
   )
 }

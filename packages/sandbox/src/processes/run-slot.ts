@@ -19,19 +19,19 @@ import {
   type HttpOutcome,
   isMailCall,
   type MailCall,
+  type ProgramResponse,
   type RunListener,
   type RunSlot,
   type SlotRequest,
   type SocketOutcome,
   type Stopped,
-  type ValResponse,
 } from "../program/runner.ts"
 import type { ActiveRun } from "./active-runs.ts"
-import type { LoadOutcome, ValProcess } from "./val-process.ts"
+import type { LoadOutcome, ProgramProcess } from "./program-process.ts"
 
 /** The supervisor, which gives out slots. */
 export interface RunSlotOwner {
-  /** Reads what vals return. */
+  /** Reads what programs return. */
   readonly valueReader: GuestValueReader
   /** Moves the run to another process of the same program, which serves only this run. */
   moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined>
@@ -52,7 +52,7 @@ const lateMessagesMs = 2_000
 export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   readonly run: RunListener
   readonly startedMs = performance.now()
-  process: ValProcess
+  process: ProgramProcess
   isWaiting = true
   #logCount = 0
   readonly #owner: RunSlotOwner
@@ -69,7 +69,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   #isReleased = false
   #isCounted = true
 
-  constructor(run: RunListener, process: ValProcess, owner: RunSlotOwner) {
+  constructor(run: RunListener, process: ProgramProcess, owner: RunSlotOwner) {
     this.run = run
     this.process = process
     this.#owner = owner
@@ -106,7 +106,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     })
   }
 
-  onResponse(response: ValResponse): void {
+  onResponse(response: ProgramResponse): void {
     const settle = this.#settle
     // The slot goes on waiting: a failure must be complete when another response must begin.
     if (isFailure(response)) {
@@ -162,7 +162,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     return this.#untilEnded<CallOutcome>((settle) => {
       const isMail = isMailCall(args)
       const body = isMail ? args.mail : Buffer.from(toCallBody(args))
-      const onResponse = async (response: ValResponse) => {
+      const onResponse = async (response: ProgramResponse) => {
         const { outcome, logCount } = isFailure(response)
           ? await this.#owner.valueReader.readFailure(response, this.process)
           : await this.#owner.valueReader.readReturned(response, this.process)
@@ -255,7 +255,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
 
   #send(
     request: GuestRequest,
-    onResponse: (response: ValResponse) => void,
+    onResponse: (response: ProgramResponse) => void,
     settle: (outcome: Stopped) => void,
   ): void {
     const onFailure = (failure: GuestFailure) => void this.#explain(failure).then(settle)
@@ -264,7 +264,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
 
   /**
    * Why there is no response: the client disconnected, the process ended (which is reported a
-   * moment later), or the val sent something invalid.
+   * moment later), or the program sent something invalid.
    */
   async #explain({ kind, message }: GuestFailure): Promise<Stopped> {
     if (this.#client?.signal.aborted)
@@ -319,12 +319,14 @@ const failureNames = {
 }
 
 function explain(kind: GuestFailure["kind"], message: string): string {
-  if (kind === "closed") return `The val did not finish its response: ${message}`
-  if (kind === "invalid") return `The val sent an invalid response: ${message}`
-  return kind === "aborted" ? "The run was ended" : `The request did not reach the val: ${message}`
+  if (kind === "closed") return `The program did not finish its response: ${message}`
+  if (kind === "invalid") return `The program sent an invalid response: ${message}`
+  return kind === "aborted"
+    ? "The run was ended"
+    : `The request did not reach the program: ${message}`
 }
 
-function isFailure({ headers }: ValResponse): boolean {
+function isFailure({ headers }: ProgramResponse): boolean {
   for (const [name] of headers) if (name === failureHeader) return true
   return false
 }
@@ -333,7 +335,7 @@ function toResponse({
   status,
   headers,
   body,
-}: Pick<Refused, "status" | "headers" | "body">): ValResponse {
+}: Pick<Refused, "status" | "headers" | "body">): ProgramResponse {
   const isProper = Number.isInteger(status) && headers.every(isProperHeader)
   if (!isProper) return { status: 502, headers: [], body: null }
   return {

@@ -7,7 +7,7 @@ export const runnerLimits = {
    * ever, the process ends, so that the runs beside it learn it now and not when their time is over.
    */
   stuckMsMax: 5_000,
-  runsPerValMax: 256,
+  runsPerGroupMax: 256,
   runsPerAccountMax: 1024,
   /** Runs that wait because of one of the limits above. An account may hold a quarter of them. */
   runsWaitingMax: 4096,

@@ -12,7 +12,6 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { createMask } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
 import { findDeno } from "../../../../scripts/find-deno.ts"
@@ -28,8 +27,8 @@ import type {
 } from "../program/runner.ts"
 import { sandboxLimits } from "../sandboxes/sandbox-limits.ts"
 import { Sandboxes } from "../sandboxes/sandboxes.ts"
+import { readResponseText } from "../sandboxes/testing/program-response.ts"
 import { toBundle, toStored } from "../sandboxes/testing/to-bundle.ts"
-import { readResponseText } from "../sandboxes/testing/val-response.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
 import { Supervisor } from "./supervisor.ts"
 
@@ -58,7 +57,6 @@ class Stage {
         importHosts: [],
         limits: { ...sandboxLimits, startMsMax: processWaitMsMax },
         denoPath,
-        guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
       },
       () => {},
     )
@@ -126,24 +124,16 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
   const entryUrl = `http://hamlet.test/v/${name}@${version}-main/main.tsx`
   return {
     key: `${name}@${version}`,
-    valId: name,
-    file: {
-      id: name,
-      path: "main.tsx",
-      since: version,
-      branchId: name,
-      branchName: "main",
-      isEntry: true,
-    },
+    group: name,
+    line: name,
     version,
-    type: "http",
-    ownerId: "ada",
+    isHttp: true,
     accountId: "ada",
     label: name,
     entryUrl,
     endpoint: "http://ada-hello.hamlet.test",
     readFile: async (path) => path && `text of ${path}`,
-    isMadeOf: (branchId, paths) => branchId === name && paths.includes("main.tsx"),
+    isMeant: (selection) => selection === name,
     load: async () => ({
       modules: [{ url: entryUrl, code }],
       bundles: [],
@@ -203,7 +193,7 @@ const identity = "const id = crypto.randomUUID(); export default () => new Respo
 const forever = "export default () => { while (true); }"
 const waiting = "export default () => new Promise(() => {})"
 
-const ofBob = { ownerId: "bob", accountId: "bob" }
+const ofBob = { accountId: "bob" }
 /** Holds that many megabytes in memory until it is sent a request to /go. */
 function toHog(megabytes: number): string {
   return `const gate = Promise.withResolvers()
@@ -226,17 +216,17 @@ const retirements: readonly {
 }[] = [
   {
     name: "its owner's secrets have changed",
-    retire: () => stage.supervisor.retire({ ownerId: "ada" }),
+    retire: () => stage.supervisor.retire("ada/hello"),
   },
   {
     name: "a newer version runs",
-    retire: () => callOnce(toProgram(`export default () => "new"`, { type: "script", version: 2 })),
+    retire: () => callOnce(toProgram(`export default () => "new"`, { isHttp: false, version: 2 })),
   },
   { name: "another run in it is cancelled", retire: (other) => other?.stop("cancelled") },
 ]
 
 describe("Supervisor", () => {
-  test("sends a val its request and environment, and the run its response and logs", async () => {
+  test("sends a program its request and environment, and the run its response and logs", async () => {
     stage = await Stage.open()
     const code = `export default (request: Request) => { console.log("saw s3cret"); return new Response(request.url + " " + Deno.env.get("GREETING")) }`
     const { text, run } = await fetchOnce(toProgram(code), "/x?y=1")
@@ -248,7 +238,7 @@ describe("Supervisor", () => {
   test("sends a call its arguments, and delivers its logs before its value", async () => {
     stage = await Stage.open()
     const code = `export default (a: number, b: number) => { for (let i = 0; i < 50; i++) console.log(i); return { sum: a + b, text: "s3cret" } }`
-    const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
+    const { outcome, run } = await callOnce(toProgram(code, { isHttp: false }), 1, 2)
     const kept = { sum: 3, text: "[secret KEY]" }
     expect(outcome).toEqual({
       kind: "returned",
@@ -261,7 +251,7 @@ describe("Supervisor", () => {
     )
   })
 
-  test("gives a val its packages", async () => {
+  test("gives a program its packages", async () => {
     stage = await Stage.open()
     const bundle = toStored(toBundle([`({ greet: () => "hello from a package" })`]))
     const code = `export default () => new Response(globalThis[Symbol.for("hamlet.packages")]("${bundle.hash}", 0).greet())`
@@ -374,7 +364,7 @@ describe("Supervisor", () => {
   test("evaluates a module without a function in a fresh process for each call", async () => {
     stage = await Stage.open()
     const program = toProgram(`console.log("evaluated"); export const id = crypto.randomUUID()`, {
-      type: "script",
+      isHttp: false,
     })
     const first = await callOnce(program)
     const second = await callOnce(program)
@@ -481,7 +471,7 @@ describe("Supervisor", () => {
       (await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" })))
         .text,
     ).toBe("here")
-    expect((await Promise.race(runs)).text).toContain("the val's account had the most of them")
+    expect((await Promise.race(runs)).text).toContain("the account had the most of them")
   })
 
   test("ends the largest process of the account that uses the most memory", async () => {
@@ -496,7 +486,7 @@ describe("Supervisor", () => {
     await until(() => runs.every(({ logs }) => logs.length > 0), "both hold their memory")
     const large = await fetchOnce(toProgram(toHog(170), { label: "ada/large" }))
     expect(large.text).toContain(
-      "crashed ProcessEnded: The process of the val ended: the memory that the server has for vals was used up",
+      "crashed ProcessEnded: The process ended: the memory that the server has for programs was used up",
     )
     for (const program of programs) await fetchOnce(program, "/go")
     expect((await Promise.all(held)).map(({ text }) => text)).toEqual(["held", "held"])
@@ -535,52 +525,42 @@ describe("Supervisor", () => {
     await until(() => ended.length === 1, "it is gone")
   })
 
-  test("starts new vals with low priority while quick vals are serving", async () => {
+  test("starts new programs with low priority while quick programs are serving", async () => {
     stage = await Stage.open({ readyMax: 0 })
-    const fetchVal = (name: string) => fetchOnce(toProgram(identity, { key: name, valId: name }))
-    for (let visit = 0; visit < 11; visit++) await fetchVal("known")
+    const fetchGroup = (name: string) => fetchOnce(toProgram(identity, { key: name, group: name }))
+    for (let visit = 0; visit < 11; visit++) await fetchGroup("known")
     expect(stage.launches).toMatchObject([{ isAwaited: true }])
     const launched = await waitUntil(async () => {
       const visitedMs = performance.now()
-      await fetchVal("known")
-      await fetchVal(`new ${stage.launches.length}`)
+      await fetchGroup("known")
+      await fetchGroup(`new ${stage.launches.length}`)
       const last = stage.launches.at(-1)
-      // Another one, if the machine was too busy to start this one while the known val was serving.
+      // Another one, if the machine was too busy to start this one while the known program was serving.
       return last && last.atMs - visitedMs < 200 && last
     })
     expect(launched.isAwaited).toBe(false)
-    // The known val has no more runs, so that a val that comes later is started normally.
+    // The known program has no more runs, so that a program that comes later is started normally.
     await waitUntil(async () => {
-      await fetchVal(`newer ${stage.launches.length}`)
+      await fetchGroup(`newer ${stage.launches.length}`)
       return stage.launches.at(-1)?.isAwaited
     })
   })
 
-  test("binds a new process when a file of its program has changed, and only then", async () => {
+  test("does not retire the process of another line", async () => {
     stage = await Stage.open()
-    const before = await fetchOnce(toProgram(identity))
-    stage.supervisor.retire({ branchId: "ada/other", paths: ["main.tsx"] })
-    stage.supervisor.retire({ branchId: "ada/hello", paths: ["README.md"] })
-    expect((await fetchOnce(toProgram(identity))).text).toBe(before.text)
-    stage.supervisor.retire({ branchId: "ada/hello", paths: ["README.md", "main.tsx"] })
-    expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
-  })
-
-  test("does not retire the process of another file of the val", async () => {
-    stage = await Stage.open()
-    const about = { key: "other file", label: "ada/other", valId: "ada/hello" }
+    const about = { key: "other line", label: "ada/other", group: "ada/hello" }
     const first = await fetchOnce(toProgram(identity))
     const other = await fetchOnce(toProgram(identity, { ...about, version: 2 }))
     expect((await fetchOnce(toProgram(identity))).text).toBe(first.text)
     expect(other.text).not.toBe(first.text)
   })
 
-  test("binds a new process when the owner's secrets have changed", async () => {
+  test("binds a new process when its program is retired, and only then", async () => {
     stage = await Stage.open()
     const before = await fetchOnce(toProgram(identity))
-    stage.supervisor.retire({ ownerId: "bob" })
+    stage.supervisor.retire("bob/hello")
     expect((await fetchOnce(toProgram(identity))).text).toBe(before.text)
-    stage.supervisor.retire({ ownerId: "ada" })
+    stage.supervisor.retire("ada/hello")
     expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
     // The old process stays for as long as a run may take.
     expect(ended).toEqual([])
@@ -592,7 +572,7 @@ describe("Supervisor", () => {
     test(`lets runs finish when their process is retired while it loads: ${name}`, async () => {
       stage = await Stage.open({ runMsMax: 10_000 })
       const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export default () => "done"`
-      const program = toProgram(code, { type: "script" })
+      const program = toProgram(code, { isHttp: false })
       const runs = [new Run(), new Run()]
       const calls = runs.map(async (run) => {
         const slot = await stage.supervisor.acquire(program, run)
@@ -618,10 +598,10 @@ describe("Supervisor", () => {
     stage = await Stage.open({ runMsMax: 10_000 })
     const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export const value = 5`
     const run = new Run()
-    const slot = await stage.supervisor.acquire(toProgram(code, { type: "script" }), run)
+    const slot = await stage.supervisor.acquire(toProgram(code, { isHttp: false }), run)
     const outcome = slot.call([])
     await until(() => run.logs.length === 1, "the module is being evaluated")
-    stage.supervisor.retire({ ownerId: "ada" })
+    stage.supervisor.retire("ada/hello")
     expect(await outcome).toEqual({
       kind: "returned",
       json: JSON.stringify(5),
@@ -645,7 +625,7 @@ describe("Supervisor", () => {
   test("binds again when the process was stopped by a run that was cancelled while it waited", async () => {
     stage = await Stage.open()
     const isRead = Promise.withResolvers<void>()
-    const program = toProgram(`export default () => "ran"`, { type: "script" })
+    const program = toProgram(`export default () => "ran"`, { isHttp: false })
     let loads = 0
     const slow = {
       ...program,
@@ -687,7 +667,7 @@ describe("Supervisor", () => {
     }`
     const begin = async (how: string) => {
       const run = new Run()
-      const slot = await stage.supervisor.acquire(toProgram(code, { type: "script" }), run)
+      const slot = await stage.supervisor.acquire(toProgram(code, { isHttp: false }), run)
       const outcome = slot.call([how])
       await until(() => run.logs.length === 1, "the run to begin")
       return { slot, outcome }
@@ -711,7 +691,7 @@ describe("Supervisor", () => {
 
   test("starts no process for a client that has already disconnected", async () => {
     stage = await Stage.open()
-    const program = toProgram(`export default () => "ran"`, { type: "script" })
+    const program = toProgram(`export default () => "ran"`, { isHttp: false })
     const left = stage.supervisor.acquire(program, new Run(), { signal: AbortSignal.abort() })
     await expect(left).rejects.toThrow("aborted")
     expect([stage.launches.length, stage.supervisor.status().runs]).toEqual([0, 0])
@@ -719,7 +699,7 @@ describe("Supervisor", () => {
 
   test("runs others in a process whose first run could not begin", async () => {
     stage = await Stage.open()
-    const program = toProgram(`export default () => "ran"`, { type: "script" })
+    const program = toProgram(`export default () => "ran"`, { isHttp: false })
     const refused = Object.assign(new Run(), {
       begin: () => Promise.reject(new Error("taken")),
     })
@@ -745,7 +725,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
-  test("opens WebSockets, and returns the response of a val that refuses one", async () => {
+  test("opens WebSockets, and returns the response of a program that refuses one", async () => {
     stage = await Stage.open()
     const code = `export default (request: Request) => {
       if (new URL(request.url).pathname === "/no") return new Response("not here", { status: 418, headers: { "x-why": "tea" } })

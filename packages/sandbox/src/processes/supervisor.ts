@@ -1,7 +1,6 @@
 import { Histogram, Refused, type Sharing } from "@hamlet/kit"
 import { CpuWatch } from "../cpu-priority/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
-import { isOutdated, type Outdated, type SavedText } from "../program/retirement.ts"
 import type {
   Client,
   Program,
@@ -9,22 +8,23 @@ import type {
   Runner,
   RunnerStatus,
   RunSlot,
+  SavedText,
   Stopped,
 } from "../program/runner.ts"
 import type { Sandbox, SandboxExit } from "../sandboxes/sandbox.ts"
 import { Pool, type PoolSource, type SandboxSource } from "./pool.ts"
 import { countUsedBytes, enforceBudget, makeRoom, type ProcessBudget } from "./process-budget.ts"
 import { ProcessShares } from "./process-shares.ts"
+import { ProgramProcess } from "./program-process.ts"
 import { RunLimiter } from "./run-limiter.ts"
 import { ProcessRunSlot, type RunSlotOwner } from "./run-slot.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
-import { ValProcess } from "./val-process.ts"
 
 const sweepMs = 100
 /** The CPU use of a process is checked more often while its first run goes on, up to `youngMs`. */
 const youngSweepMs = 25
 const youngMs = 1_000
-/** A val is known to be quick after this many runs. */
+/** A program is known to be quick after this many runs. */
 const knownRuns = 10
 /** A process is serving when a run began or ended within this time. */
 const servingMs = 200
@@ -42,7 +42,7 @@ const logSlackBytes = 1_024
  *   acquire ──▶ RunLimiter ──▶ open process of the program? ──▶ RunSlot ──▶ run ──▶ release
  *               runs at once          │ no                         ▲
  *                                     ▼                            │ bind, load
- *                               ProcessShares ──▶ Pool ──▶ ValProcess
+ *                               ProcessShares ──▶ Pool ──▶ ProgramProcess
  *                               processes per     warm       one program,
  *                               account           sandboxes  until it ends
  * ```
@@ -58,11 +58,11 @@ export class Supervisor implements Runner, RunSlotOwner {
   readonly #coldStarts = new Histogram()
   readonly valueReader = new GuestValueReader()
   /** Every process that is bound to a program. */
-  readonly #processes = new Set<ValProcess>()
+  readonly #processes = new Set<ProgramProcess>()
   /** The processes that take new runs, by the key of their program. */
-  readonly #openByKey = new Map<string, ValProcess>()
+  readonly #openByKey = new Map<string, ProgramProcess>()
   /** Processes that are being bound, by the key of their program. */
-  readonly #binding = new Map<string, Promise<ValProcess>>()
+  readonly #binding = new Map<string, Promise<ProgramProcess>>()
   readonly #timer: ReturnType<typeof setInterval>
   #isStopped = false
 
@@ -110,7 +110,7 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     this.#assertRunning()
-    const turn = this.#runLimiter.acquire(program.valId, program.accountId, client)
+    const turn = this.#runLimiter.acquire(program.group, program.accountId, client)
     if (turn !== undefined) {
       const sinceMs = performance.now()
       await turn
@@ -129,16 +129,14 @@ export class Supervisor implements Runner, RunSlotOwner {
     this.#source.transpile?.(ownerId, texts)
   }
 
-  retire(outdated: Outdated): void {
+  retire(selection: unknown): void {
     for (const process of this.#processes)
-      if (isOutdated(process.program, outdated)) this.#retire(process)
+      if (process.program.isMeant(selection)) this.#retire(process)
   }
 
-  endAllOf(userId: string): void {
-    for (const process of this.#processes) {
-      const { ownerId, accountId } = process.program
-      if (ownerId === userId || accountId === userId) this.#end(process)
-    }
+  endAll(selection: unknown): void {
+    for (const process of this.#processes)
+      if (process.program.isMeant(selection)) this.#end(process)
   }
 
   runsOf(accountId: string): number {
@@ -176,17 +174,17 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   releaseRun(slot: ProcessRunSlot): void {
-    const { valId, accountId } = slot.process.program
-    this.#runLimiter.release(valId, accountId)
+    const { group, accountId } = slot.process.program
+    this.#runLimiter.release(group, accountId)
   }
 
   #assertRunning(): void {
     if (this.#isStopped)
-      throw new Refused("overloaded", "Cannot run the val: the server is stopping")
+      throw new Refused("overloaded", "Cannot run the program: the server is stopping")
   }
 
   /** Whether the process has a share of its account, or gets one now. */
-  #tryWork(process: ValProcess): boolean {
+  #tryWork(process: ProgramProcess): boolean {
     if (!process.isAtWork && this.#shares.tryAcquire(process.program.accountId))
       process.isAtWork = true
     return process.isAtWork
@@ -198,7 +196,7 @@ export class Supervisor implements Runner, RunSlotOwner {
    */
   async #bindAndOpenSlot(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     const sinceMs = performance.now()
-    let process: ValProcess
+    let process: ProgramProcess
     try {
       do {
         this.#assertRunning()
@@ -208,14 +206,14 @@ export class Supervisor implements Runner, RunSlotOwner {
         // Another run that waited for the process may have been cancelled, and have stopped it.
       } while (process.state === "retiring" || !this.#tryWork(process))
     } catch (error) {
-      this.#runLimiter.release(program.valId, program.accountId)
+      this.#runLimiter.release(program.group, program.accountId)
       throw error
     }
     run.work?.noteWait("process", sinceMs)
     return this.#openSlot(process, run)
   }
 
-  async #openSlot(process: ValProcess, run: RunListener): Promise<RunSlot> {
+  async #openSlot(process: ProgramProcess, run: RunListener): Promise<RunSlot> {
     const slot = this.#addSlot(process, run)
     try {
       if (run.begin) await run.begin(slot)
@@ -229,14 +227,14 @@ export class Supervisor implements Runner, RunSlotOwner {
     }
   }
 
-  #addSlot(process: ValProcess, run: RunListener): ProcessRunSlot {
+  #addSlot(process: ProgramProcess, run: RunListener): ProcessRunSlot {
     const slot = new ProcessRunSlot(run, process, this)
     process.addRun(slot)
     return slot
   }
 
   /** Binds one process to the program, however many runs ask at once. It is at work then. */
-  #bind(program: Program, runId: string): Promise<ValProcess> {
+  #bind(program: Program, runId: string): Promise<ProgramProcess> {
     const binding = this.#binding.get(program.key)
     if (binding) return binding
     const started = this.#findOrStart(program, runId).finally(() =>
@@ -246,7 +244,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     return started
   }
 
-  async #findOrStart(program: Program, runId: string): Promise<ValProcess> {
+  async #findOrStart(program: Program, runId: string): Promise<ProgramProcess> {
     const { key, accountId } = program
     if (program.whenFetched) await program.whenFetched()
     await this.#shares.acquire(accountId)
@@ -266,7 +264,7 @@ export class Supervisor implements Runner, RunSlotOwner {
    * Starts a process for which the account has acquired a share. The share is released when the
    * start fails, or when the process has no run any more.
    */
-  async #startProcess(program: Program, runId: string): Promise<ValProcess> {
+  async #startProcess(program: Program, runId: string): Promise<ProgramProcess> {
     try {
       return await this.#bindSandbox(program, runId)
     } catch (error) {
@@ -275,7 +273,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     }
   }
 
-  async #bindSandbox(program: Program, runId: string): Promise<ValProcess> {
+  async #bindSandbox(program: Program, runId: string): Promise<ProgramProcess> {
     const acquiredMs = performance.now()
     // At the same time, since both take long. When one fails, the other must not leak.
     const [taken, content] = await Promise.allSettled([
@@ -291,7 +289,7 @@ export class Supervisor implements Runner, RunSlotOwner {
       void sandbox.stop().then(() => this.#pool.noteBound())
       throw content.reason
     }
-    const process = new ValProcess(program, content.value, sandbox, this.#limits, runId)
+    const process = new ProgramProcess(program, content.value, sandbox, this.#limits, runId)
     process.onIdle = () => this.#shares.release(program.accountId)
     this.#processes.add(process)
     this.#watchCpu(process)
@@ -303,7 +301,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   /** Checks a new process often, so that one which takes all the CPU is noticed soon. */
-  #watchCpu(process: ValProcess): void {
+  #watchCpu(process: ProgramProcess): void {
     this.#cpuWatch.add(process, performance.now(), this.#isServing() ? "patient" : "normal")
     const timer = setInterval(() => {
       const nowMs = performance.now()
@@ -312,7 +310,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     }, youngSweepMs).unref()
   }
 
-  /** Whether vals that are known to be quick have runs now. New processes must not slow them. */
+  /** Whether programs that are known to be quick have runs now. New processes must not slow them. */
   #isServing(): boolean {
     const sinceMs = performance.now() - servingMs
     for (const { runsEnded, usedMs } of this.#processes)
@@ -323,7 +321,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   /** Tells the guest at once which program it gets: it prepares while the program is read. */
   async #takeSandbox(program: Program, runId: string): Promise<Sandbox> {
     const sandbox = await this.#pool.take(program.accountId)
-    const { entryUrl: url, label, endpoint, type } = program
+    const { entryUrl: url, label, endpoint, isHttp } = program
     const { logBytesMax, returnBytesMax } = this.#limits
     sandbox.send({
       kind: "load",
@@ -332,19 +330,19 @@ export class Supervisor implements Runner, RunSlotOwner {
       runId,
       scheme: endpoint.slice(0, endpoint.indexOf(":")),
       endpoint,
-      isHttp: type === "http",
+      isHttp,
       limits: { logBytesMax: logBytesMax + logSlackBytes, returnBytesMax },
     })
     return sandbox
   }
 
-  #noteLoaded(process: ValProcess, acquiredMs: number): void {
+  #noteLoaded(process: ProgramProcess, acquiredMs: number): void {
     this.#coldStarts.add(performance.now() - acquiredMs)
     const { state, isCallable, program } = process
-    if (state === "serving" && (isCallable || program.type === "http")) return
+    if (state === "serving" && (isCallable || program.isHttp)) return
     // A module without a function has run when it was evaluated. A module that did not load has
-    // nothing to run; an HTTP val keeps its process a moment longer to respond with the error.
-    if (state === "serving" || program.type !== "http") this.#retire(process)
+    // nothing to run; an HTTP program keeps its process a moment longer to respond with the error.
+    if (state === "serving" || !program.isHttp) this.#retire(process)
     else if (state === "loading") process.failedMs = performance.now()
   }
 
@@ -352,23 +350,22 @@ export class Supervisor implements Runner, RunSlotOwner {
     for (const process of this.#processes) {
       const other = process.program
       if (
-        other.file.id === program.file.id &&
+        other.line === program.line &&
         other.accountId === program.accountId &&
         other.version <= program.version &&
-        other.key !== program.key &&
-        other.isAnonymous === program.isAnonymous
+        other.key !== program.key
       )
         this.#retire(process)
     }
   }
 
-  #retire(process: ValProcess): void {
+  #retire(process: ProgramProcess): void {
     process.retire()
     const { key } = process.program
     if (this.#openByKey.get(key) === process) this.#openByKey.delete(key)
   }
 
-  #end(process: ValProcess, reason?: SandboxExit["reason"], message?: string): void {
+  #end(process: ProgramProcess, reason?: SandboxExit["reason"], message?: string): void {
     if (process.isEnding) return
     process.isEnding = true
     this.#retire(process)
@@ -376,7 +373,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   /** The process is gone. */
-  #delete(process: ValProcess): void {
+  #delete(process: ProgramProcess): void {
     this.#retire(process)
     this.#processes.delete(process)
     this.#cpuWatch.delete(process)

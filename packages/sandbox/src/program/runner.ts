@@ -2,7 +2,6 @@ import type { HeaderList } from "@hamlet/http1"
 import type { Histogram, JsonText, Mask, TraceSpan, Work } from "@hamlet/kit"
 import type { OutgoingRequest, Substitution } from "./outgoing-request.ts"
 import type { ProgramModule } from "./program-module.ts"
-import type { Retirer } from "./retirement.ts"
 import type { StoredBundle } from "./stored-bundle.ts"
 
 /** A line that a program has logged. */
@@ -26,38 +25,25 @@ export const cancelledError: RunError = { name: "Cancelled", message: "The run w
 /** The error of a run whose client has gone before its response. */
 export const disconnectedError: RunError = { name: "Cancelled", message: "The client disconnected" }
 
-/** The file that a program starts, on a branch of a val. */
-export interface ProgramFile {
-  readonly id: string
-  readonly path: string
-  readonly since: number
-  readonly branchId: string
-  readonly branchName: string
-  readonly isEntry: boolean
-}
-
 /**
- * One version of a val, run on one account, with its imports and its environment. A process serves
- * one program and never another.
+ * Code with its imports and its environment, run on one account. A process serves one program and never
+ * another.
  */
 export interface Program {
   /** Programs with the same key have the same code, imports, environment and account. */
   readonly key: string
-  readonly valId: string
-  /** The file that is started. */
-  readonly file: ProgramFile
-  readonly version: number
-  /** A program of type `http` responds to requests; others are called. */
-  readonly type: string
-  readonly ownerId: string
-  /** The user on whose account it runs. */
-  readonly accountId: string
+  /** Programs of a group share a limit of runs: all versions of what the caller runs as one thing. */
+  readonly group: string
   /**
-   * True for runs of clients without a token: on the owner's account, but without the secrets. Such
-   * a process never replaces one that runs for the owner.
+   * When a program of a line on an account has loaded, those with other keys and no higher version get no
+   * more runs.
    */
-  readonly isAnonymous?: boolean
-  /** `{user}/{val}`, as stack traces and messages show it. */
+  readonly line: string
+  readonly version: number
+  /** Whether it responds to requests; others are called. */
+  readonly isHttp: boolean
+  readonly accountId: string
+  /** Its name, as stack traces and messages show it. */
   readonly label: string
   /** The URL of its module, with the version. */
   readonly entryUrl: string
@@ -70,19 +56,19 @@ export interface Program {
    */
   readonly whenFetched?: () => Promise<void>
   /**
-   * The text of a file of its val, in the version that it runs; null if there is none. Without a
-   * path, the JSON of a list of all files and folders.
+   * The text of a file that it may read; null if there is none. Without a path, the JSON of a list of
+   * all files and folders.
    */
   readFile(path: string | null): Promise<string | null>
-  /** Whether it changes when these files of a branch do. */
-  isMadeOf(branchId: string, paths: readonly string[]): boolean
+  /** Whether it is one of those that the caller means when programs are retired or ended. */
+  isMeant(selection: unknown): boolean
   /** Reads code and secrets. Called once per process. */
   load(): Promise<ProgramContent>
 }
 
 /** Everything that a process needs to run a program. */
 export interface ProgramContent {
-  /** The val's module and every module that it may import. */
+  /** The program's module and every module that it may import. */
   readonly modules: readonly ProgramModule[]
   /** The packages that the modules import. */
   readonly bundles: readonly StoredBundle[]
@@ -98,23 +84,23 @@ export interface ProgramContent {
 /** Receives the events of a run: until its response, and after that until the time limit. */
 export interface RunListener {
   readonly id: string
-  /** The number of vals that called each other before this run. */
+  /** The number of programs that called each other before this run. */
   readonly depth: number
   /** The span of its code, which outgoing requests continue. Absent where traces are off. */
   readonly span?: TraceSpan | undefined
   /** Hears that the run has waited. */
   readonly work?: Work | undefined
   /**
-   * Called when the run has its slot, before any code of the val runs for it. The run does not start
+   * Called when the run has its slot, before any code of the program runs for it. The run does not start
    * if this rejects, and `acquire` rejects with the error.
    */
   readonly begin?: ((slot: RunSlot) => Promise<void>) | undefined
   /** Bytes that another log line may have; 0 if it is to be skipped. Absent: no limit per run. */
   readonly logBytesLeft?: number
   log(line: LogLine): void
-  /** The val has logged more than the guest has sent: that many lines before the next one. */
+  /** The program has logged more than the guest has sent: that many lines before the next one. */
   skipLogs(lines: number): void
-  /** The val threw an error that it did not catch. */
+  /** The program threw an error that it did not catch. */
   fail(error: RunError): void
   /** Whether `sent` lists the next request. If not, it only counts it. Absent: it does. */
   readonly listsRequests?: boolean
@@ -122,16 +108,26 @@ export interface RunListener {
   sent(request: OutgoingRequest): void
 }
 
+/** The text of a file. */
+export interface SavedText {
+  readonly path: string
+  readonly code: string
+}
+
 /** Runs programs in sandboxes. */
-export interface Runner extends Retirer {
+export interface Runner {
   /**
    * Acquires a slot for the run in a process of the program. Starts a process, or waits for one, if
-   * there is none. Rejects with `too_many_runs` when the limit of the val, the account or the queue
+   * there is none. Rejects with `too_many_runs` when the limit of the program, the account or the queue
    * is reached, and with `overloaded` when the server's is.
    */
   acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot>
-  /** Kills every process that runs a val of the user, or runs on the user's account. */
-  endAllOf(userId: string): void
+  /** Prepares for runs of texts that were saved. Absent where nothing runs. */
+  prepare?(ownerId: string, texts: readonly SavedText[]): void
+  /** Processes of programs that are meant finish their runs and accept no new ones. */
+  retire(selection: unknown): void
+  /** Kills every process of a program that is meant. */
+  endAll(selection: unknown): void
   /** The runs on the account that have a slot on this node. Those that wait for one do not count. */
   runsOf(accountId: string): number
   /** For health checks and metrics. */
@@ -157,24 +153,24 @@ export interface RunnerStatus {
   /** The memory of all processes, as last measured, and its limit. */
   readonly memoryBytes: number
   readonly memoryBytesMax: number
-  /** How long runs without a ready process waited until one had loaded the val, or failed to. */
+  /** How long runs without a ready process waited until one had loaded the program, or failed to. */
   readonly coldStarts: Histogram
   /** Why no sandbox can be started; undefined when they can. */
   readonly problem?: string | undefined
 }
 
 /**
- * A run's slot in a process. Its methods do not reject when the val fails: a failure of the val is
+ * A run's slot in a process. Its methods do not reject when the program fails: a failure of the program is
  * an outcome, not an error of the server.
  */
 export interface RunSlot {
-  /** Masks the values of the secrets that the val has. */
+  /** Masks the values of the secrets that the program has. */
   readonly mask: Mask
-  /** Forwards a request to the val. Call `release` when the body of the response has ended. */
+  /** Forwards a request to the program. Call `release` when the body of the response has ended. */
   fetch(request: SlotRequest): Promise<HttpOutcome>
-  /** Opens a WebSocket to the val. */
+  /** Opens a WebSocket to the program. */
   connect(request: SlotRequest): Promise<SocketOutcome>
-  /** Calls the default export of the val. */
+  /** Calls the default export of the program. */
   call(args: CallArgs | MailCall): Promise<CallOutcome>
   /**
    * Stops the run. Kills the process if no other run is in it. A pending `fetch`, `connect` or
@@ -196,7 +192,7 @@ export interface TypedArgs {
   readonly typed: readonly unknown[]
 }
 
-/** The argument of a val of type `email` with its files, in the format of `encodeMail`. */
+/** The argument of a program of type `email` with its files, in the format of `encodeMail`. */
 export interface MailCall {
   readonly mail: Uint8Array
 }
@@ -206,10 +202,10 @@ export function isMailCall(args: CallArgs | MailCall): args is MailCall {
   return "mail" in args
 }
 
-/** A request to a val's endpoint. */
+/** A request to a program's endpoint. */
 export interface SlotRequest {
   readonly method: string
-  /** The public host name and port, as the val sees them. */
+  /** The public host name and port, as the program sees them. */
   readonly host: string
   /** Path and query. */
   readonly target: string
@@ -220,8 +216,8 @@ export interface SlotRequest {
   readonly client?: Client
 }
 
-/** The response of a val. */
-export interface ValResponse {
+/** The response of a program. */
+export interface ProgramResponse {
   readonly status: number
   readonly headers: HeaderList
   /** Bytes when the body is complete. A stream must be read to its end or cancelled. */
@@ -229,13 +225,13 @@ export interface ValResponse {
 }
 
 /**
- * The name of the error of an incomplete response. It does not say why, so an error that the val
+ * The name of the error of an incomplete response. It does not say why, so an error that the program
  * threw replaces it.
  */
 export const brokenResponse = "BrokenAnswer"
 
 /**
- * The val threw, could not be loaded, or was stopped. The error is masked, and its stack trace
+ * The program threw, could not be loaded, or was stopped. The error is masked, and its stack trace
  * names the user's files.
  */
 export interface Stopped {
@@ -245,7 +241,9 @@ export interface Stopped {
 }
 
 /** The result of a request. */
-export type HttpOutcome = { readonly kind: "responded"; readonly response: ValResponse } | Stopped
+export type HttpOutcome =
+  | { readonly kind: "responded"; readonly response: ProgramResponse }
+  | Stopped
 
 /** What a call returned. */
 export interface Returned {
@@ -261,8 +259,8 @@ export interface Returned {
 /** The result of a call. */
 export type CallOutcome = Returned | Stopped
 
-/** The result of opening a WebSocket. The val may refuse with an ordinary response. */
+/** The result of opening a WebSocket. The program may refuse with an ordinary response. */
 export type SocketOutcome =
   | { readonly kind: "opened"; readonly socket: WebSocket; readonly protocol: string }
-  | { readonly kind: "refused"; readonly response: ValResponse }
+  | { readonly kind: "refused"; readonly response: ProgramResponse }
   | Stopped

@@ -37,7 +37,7 @@ const nodeModules: readonly string[] = [
   "zlib",
 ]
 
-/** A process that may write to Deno's cache folder, and never gets a val. */
+/** A process that may write to Deno's cache folder, and never gets a program. */
 export interface CompilingProcess {
   onMessage: ((message: GuestMessage, bytes: number) => void) | undefined
   readonly denoDir: string
@@ -48,10 +48,10 @@ export interface CompilingProcess {
 }
 
 /**
- * The compiled code of the guest, and of the parts of Deno and Node that it and many vals load. A
+ * The compiled code of the guest, and of the parts of Deno and Node that it and many programs load. A
  * process that finds it in its cache folder starts with a fifth less CPU time than one that compiles
- * all of that. Processes can only read it, and it comes from one that never gets a val, so that no
- * val can change it.
+ * all of that. Processes can only read it, and it comes from one that never gets a program, so that no
+ * program can change it.
  */
 export class CodeCache {
   readonly #folder: string
@@ -114,7 +114,7 @@ async function forgetGuest(process: CompilingProcess, untilMs: number): Promise<
 
 /**
  * Has the process load Node's modules, and compile the guest again, as if a module of ours were a
- * val.
+ * program.
  */
 async function load(process: CompilingProcess, exampleUrl: string): Promise<void> {
   const url = `${exampleUrl}/node`
@@ -139,7 +139,7 @@ async function load(process: CompilingProcess, exampleUrl: string): Promise<void
 function prepare(path: string): Database {
   const cache = new Database(path, { readwrite: true })
   try {
-    // A guest that warms up then finds no code of the example, as it finds none of a val.
+    // A guest that warms up then finds no code of the example, as it finds none of a program.
     cache.run("delete from codecache where specifier like 'http%'")
     cache.run("analyze")
     cache.run("pragma journal_mode = wal")

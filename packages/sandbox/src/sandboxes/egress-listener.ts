@@ -23,7 +23,7 @@ export interface EgressPaths {
 /** The process whose outgoing requests a listener forwards. */
 export interface EgressClient {
   readonly ownerId: string
-  /** Only the guest knows this key: it proves that the guest, not the val, named the run. */
+  /** Only the guest knows this key: it proves that the guest, not the program, named the run. */
   readonly egressKey: string
   readonly substitutions: readonly Substitution[]
   /**

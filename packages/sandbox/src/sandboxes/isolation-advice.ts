@@ -12,7 +12,7 @@ export function adviseOnBubblewrap(details: readonly string[]): string {
     return all.includes("setpriv")
       ? "install util-linux, or do not run the server as root"
       : install
-  if (all.includes("needs Linux")) return "run Hamlet on Linux if strangers may save vals"
+  if (all.includes("needs Linux")) return "run Hamlet on Linux if strangers may run code"
   return adviseOnNamespaces() ?? "give it what sandboxes need (docs/self-hosting.md#isolation)"
 }
 
@@ -23,8 +23,8 @@ export function listIsolationWarnings(
 ): readonly string[] {
   if (level === "bubblewrap") return []
   const warnings = [
-    "Vals are isolated by Deno's permissions alone, which is weak: run only code that you trust",
-    "Vals have no network at this level: fetch, WebSocket, std/blob and std/sqlite fail",
+    "Programs are isolated by Deno's permissions alone, which is weak: run only code that you trust",
+    "Programs have no network at this level: fetch, WebSocket, std/blob and std/sqlite fail",
   ]
   if (isChosen) return warnings
   return [

@@ -5,7 +5,7 @@ export interface SandboxExit {
   readonly code: number | undefined
   readonly signal: string | undefined
   readonly reason: "memory" | "processes" | "cpu" | "files" | "protocol" | "killed" | "exited"
-  /** A sentence for the owner of the val. */
+  /** A sentence for the owner of the program. */
   readonly message: string
 }
 
@@ -58,7 +58,7 @@ export function toSandboxExit(facts: ExitFacts, limits: SandboxLimits): SandboxE
     code: facts.code ?? undefined,
     signal,
     reason: cause.reason,
-    message: `The process of the val ended: ${cause.message ?? describeStop(cause.reason, limits)}`,
+    message: `The process ended: ${cause.message ?? describeStop(cause.reason, limits)}`,
   }
 }
 

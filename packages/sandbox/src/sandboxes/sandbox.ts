@@ -22,7 +22,7 @@ import { type LaunchHost, launch } from "./launch/launcher.ts"
 import { createLimitChecks, type LimitChecks } from "./launch/limit-checks.ts"
 import { writeModuleLater, writeModules } from "./module-cache.ts"
 import { assertHash, type PackageFolders, toPackagesFolder } from "./packages/package-folders.ts"
-import { toValProfile, type ValParts } from "./profiles/val-profile.ts"
+import { type ProgramParts, toProgramProfile } from "./profiles/program-profile.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
 import { removeSandboxFolder, SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
@@ -34,12 +34,12 @@ export type { SandboxExit } from "./sandbox-exit.ts"
 export interface SandboxHost extends LaunchHost {
   readonly limits: SandboxLimits
   readonly cgroups: Cgroups
-  readonly valParts: ValParts
+  readonly programParts: ProgramParts
   /** The module with which a guest warms up. */
   readonly example: ProgramModule
   readonly watchdog: Watchdog
   readonly packageFolders: PackageFolders
-  /** Undefined without bubblewrap: vals are transpiled in each process. */
+  /** Undefined without bubblewrap: programs are transpiled in each process. */
   readonly emits: EmitFolder | undefined
   /** Undefined without bubblewrap: each process compiles all of its code. */
   readonly codeCache: CodeCache | undefined
@@ -58,7 +58,7 @@ export interface SandboxSpec {
   readonly stderr: "ignore" | "pipe"
   /** Whether a run waits for it, so that its guest does not warm up first. */
   readonly isHurried: boolean
-  /** Whether the process makes the code cache of the others, and never gets a val. */
+  /** Whether the process makes the code cache of the others, and never gets a program. */
   readonly isCompiling?: boolean
 }
 
@@ -96,7 +96,7 @@ export class Sandbox {
   readonly exited: Promise<SandboxExit>
   /**
    * The socket for outgoing requests. Undefined without bubblewrap: only Deno's permissions would
-   * keep a val from bypassing it.
+   * keep a program from bypassing it.
    */
   readonly egressListener: EgressListener | undefined
   /** Resolves when the guest is warm. Rejects when the process ends before. */
@@ -144,7 +144,7 @@ export class Sandbox {
     await using undo = new AsyncDisposableStack()
     undo.defer(() => removeSandboxFolder(spec.path))
     const folder = await SandboxFolder.create(spec.path, spec.uid)
-    // The example also creates the folders for the modules of vals.
+    // The example also creates the folders for the modules of programs.
     await writeModuleLater(folder.deno, host.example)
     await host.emits?.prepare(folder.deno)
     const hasCodeCache = host.codeCache?.provide(folder.deno) ?? false
@@ -294,16 +294,16 @@ export class Sandbox {
     { id, uid, stderr, isHurried, isCompiling = false, hasCodeCache }: StartedSpec,
     group: Cgroup | undefined,
   ): LaunchedProcess {
-    const { limits, valParts } = this.#host
+    const { limits, programParts } = this.#host
     const start = { isHurried, isCompiling, hasCodeCache: hasCodeCache || isCompiling }
-    const profile = toValProfile(valParts, this.#folder, start)
+    const profile = toProgramProfile(programParts, this.#folder, start)
     return launch(this.#host, profile, {
       id,
       uid,
       group,
       limits,
       folder: this.#folder,
-      // What a val writes around the guest's console is not read, so a flood of it costs nothing.
+      // What a program writes around the guest's console is not read, so a flood of it costs nothing.
       streams: ["ignore", "ignore", stderr],
     })
   }

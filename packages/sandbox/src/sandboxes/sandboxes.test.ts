@@ -47,7 +47,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     const exit = await sandbox.stop()
     expect(exit).toMatchObject({
       reason: "killed",
-      message: "The process of the val ended: it was stopped",
+      message: "The process ended: it was stopped",
     })
     expect(await sandbox.stop()).toBe(exit)
     expect(pids.filter((pid) => readProcessStat(pid))).toEqual([])
@@ -102,7 +102,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       }),
     )
     expect(await sandbox.exited).toMatchObject({
-      message: "The process of the val ended: its modules could not be written",
+      message: "The process ended: its modules could not be written",
     })
   })
 
@@ -505,7 +505,7 @@ describe("The control socket", () => {
     expect(await sandbox.exited).toMatchObject({
       reason: "exited",
       code: 7,
-      message: "The process of the val ended: it exited with code 7",
+      message: "The process ended: it exited with code 7",
     })
     expect(heard).toBe(5000)
   })

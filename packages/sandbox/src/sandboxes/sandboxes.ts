@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { exampleCode } from "@hamlet/guest/example"
 import { guestScript, workerStarter } from "@hamlet/guest/protocol"
 import { Refused, Watchdog } from "@hamlet/kit"
@@ -12,8 +13,8 @@ import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import { isRoot, listIsolations, type WantedIsolation } from "./launch/isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
 import { PackageFolders } from "./packages/package-folders.ts"
+import { insideCa, type ProgramParts, systemFiles } from "./profiles/program-profile.ts"
 import type { Tool } from "./profiles/tool-profile.ts"
-import { insideCa, systemFiles, type ValParts } from "./profiles/val-profile.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
 import { Sandbox, type SandboxHost, type SandboxSpec } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
@@ -26,17 +27,15 @@ export interface SandboxOptions {
   readonly isolation: WantedIsolation
   /** All servers of a data folder share one temporary folder. Sandboxes never see the data. */
   readonly dataDir: string
-  /** The address of the modules of vals. */
+  /** The address of the modules of programs. */
   readonly baseUrl: string
   /** Further hosts whose modules may be imported, with the port if it is not the default. */
   readonly importHosts: readonly string[]
   readonly limits: SandboxLimits
   readonly denoPath: string
-  /** The guest's main file. */
-  readonly guestPath: string
-  /** The file with which Workers of vals start; undefined if they start as they are. */
-  readonly workerPath?: string | undefined
-  /** Certificates, in PEM, of authorities that vals trust in addition to the default ones. */
+  /** A program in the place of the guest, with Workers that start as they are: for tests. */
+  readonly guestPath?: string
+  /** Certificates, in PEM, of authorities that programs trust in addition to the default ones. */
   readonly ca?: string | undefined
   readonly openEgress?: ((paths: EgressPaths) => EgressListener) | undefined
   /** Gets the modules that a process will transpile. */
@@ -47,7 +46,7 @@ export interface SandboxOptions {
   readonly sweeps?: boolean
 }
 
-/** The isolation of vals in force. */
+/** The isolation of programs in force. */
 export interface IsolationReport {
   readonly level: "bubblewrap" | "deno"
   /** Sentences for the operator. */
@@ -119,7 +118,7 @@ export class Sandboxes {
   }
 
   /**
-   * Starts a process. Resolves when its guest can be given a val; a failed start leaves nothing
+   * Starts a process. Resolves when its guest can be given a program; a failed start leaves nothing
    * behind. Unless a run waits for it, it starts at low priority until `hurry` is called, and its
    * guest warms up.
    */
@@ -140,7 +139,7 @@ export class Sandboxes {
     for (const sandbox of this.#starting) sandbox.setPriority("normal")
   }
 
-  /** The JavaScript of vals that processes get. Undefined if they transpile everything. */
+  /** The JavaScript of programs that processes get. Undefined if they transpile everything. */
   get emits(): EmitFolder | undefined {
     return this.#host.emits
   }
@@ -150,7 +149,7 @@ export class Sandboxes {
     return this.#folder.write(name, code)
   }
 
-  /** Runs a tool on untrusted input, isolated in the same way as a val. */
+  /** Runs a tool on untrusted input, isolated in the same way as a program. */
   async runTool(job: ToolJob): Promise<ToolOutcome> {
     const signal = AbortSignal.any([job.signal, this.#stopping.signal])
     const run = runTool(this.#host, this.#nextSpec(), {
@@ -332,10 +331,10 @@ async function choose(
   const denoPath = isRoot ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
   const [guest, worker] = await Promise.all([
-    bundleGuest(options.guestPath),
-    options.workerPath === undefined ? undefined : bundleProgram(options.workerPath),
+    bundleGuest(options.guestPath ?? findGuest("main")),
+    options.guestPath === undefined ? bundleProgram(findGuest("worker")) : undefined,
   ])
-  const valParts: ValParts = {
+  const programParts: ProgramParts = {
     guestPath: folder.write("guest.js", guestScript.mainModule),
     compilerPath: folder.write(
       "guest-compiler.js",
@@ -362,7 +361,7 @@ async function choose(
     const host: SandboxHost = {
       limits,
       example,
-      valParts,
+      programParts,
       isolation,
       cgroups,
       filterPath,
@@ -384,14 +383,18 @@ async function choose(
   }
   throw new Refused(
     "sandbox_unavailable",
-    `Cannot isolate vals with "${options.isolation}": ${reasons.join("; ")}`,
+    `Cannot isolate programs with "${options.isolation}": ${reasons.join("; ")}`,
   )
+}
+
+function findGuest(name: "main" | "worker"): string {
+  return fileURLToPath(import.meta.resolve(`@hamlet/guest/${name}`))
 }
 
 function writeSystemFiles(
   folder: RuntimeFolder,
   files: Readonly<Record<string, string>>,
-): ValParts["systemFiles"] {
+): ProgramParts["systemFiles"] {
   return Object.entries(files).map(([inside, content]) => ({
     inside,
     outside: folder.write(`system${inside.replaceAll("/", "-")}`, content),

@@ -1,3 +1,4 @@
+export { readResponseText, toProgramResponse } from "../sandboxes/testing/program-response.ts"
 export {
   denoPath,
   findRuntimeFolder,
@@ -8,5 +9,4 @@ export {
   openSandboxes,
   readStatus,
 } from "../sandboxes/testing/sandbox-testing.ts"
-export { toBundle } from "../sandboxes/testing/to-bundle.ts"
-export { readResponseText, toValResponse } from "../sandboxes/testing/val-response.ts"
+export { packageLocationUrl, toBundle } from "../sandboxes/testing/to-bundle.ts"

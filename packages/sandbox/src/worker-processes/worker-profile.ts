@@ -45,7 +45,7 @@ const descriptors = { filter: 4, maps: 5, program: 6 }
 const scratchBytesMax = 1_048_576
 
 /**
- * Finds out how workers can start on this machine: in bubblewrap, isolated like a val except for
+ * Finds out how workers can start on this machine: in bubblewrap, isolated like a program except for
  * the one folder. Without bubblewrap they are ordinary processes of the server, unless the operator
  * requires bubblewrap.
  */

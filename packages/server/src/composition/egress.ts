@@ -40,7 +40,7 @@ export function createEgress(
   const address = { hostname: reachableAs[config.host] ?? config.host, port: config.port }
   const own: OwnServer = {
     isApiHost: (host) => host === base.host,
-    isValHost: (host) => portOf(host) === valsPort && isValHost(host),
+    isProgramHost: (host) => portOf(host) === valsPort && isValHost(host),
     // A val has no client address. Each account gets a rate limit of its own, so that no account
     // can use up the limit of all unauthenticated requests.
     fetchApi: (request, accountId, runId) =>

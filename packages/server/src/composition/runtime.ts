@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url"
 import {
   type EgressListener,
   type EgressPaths,
@@ -125,8 +124,6 @@ function createSandboxes(
       importHosts: ["esm.town", ...config.formerBaseUrls.map((url) => new URL(url).host)],
       limits,
       denoPath: findDeno(),
-      guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
-      workerPath: fileURLToPath(import.meta.resolve("@hamlet/guest/worker")),
       ca: config.egress.ca,
       openEgress,
       onMissingEmits,
@@ -140,7 +137,7 @@ function toRunnerLimits({ runs }: Config) {
     ...runnerLimits,
     runMsMax: runs.runMsMax,
     waitMsMax: runs.processWaitMsMax,
-    runsPerValMax: runs.perValMax,
+    runsPerGroupMax: runs.perValMax,
     runsPerAccountMax: runs.perAccountMax,
     readyMin: runs.processesReady,
     readyMax: runs.processesReadyMax,

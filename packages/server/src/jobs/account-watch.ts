@@ -1,8 +1,8 @@
 import { Loop } from "@hamlet/kit"
-import type { Runner } from "@hamlet/sandbox"
 import type { AccountStore } from "../domain/accounts/accounts.ts"
 import type { ChangingQuotas } from "../domain/limits/quotas.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import type { OfUser } from "../domain/runs/retirement.ts"
 
 /** How often this node looks for changes made through another node. */
 const pollMs = 2_000
@@ -16,7 +16,7 @@ export class AccountWatch {
   readonly #accounts: Pick<AccountStore, "findRevision" | "listStates">
   readonly #quotas: ChangingQuotas
   readonly #liveRuns: Pick<LiveRuns, "cancelAllOf">
-  readonly #runner: Pick<Runner, "endAllOf">
+  readonly #runner: { endAll(selection: OfUser): void }
   #suspended: ReadonlySet<string> = new Set()
   #mark = ""
   readonly #loop: Loop
@@ -26,7 +26,7 @@ export class AccountWatch {
     accounts: Pick<AccountStore, "findRevision" | "listStates">,
     quotas: ChangingQuotas,
     liveRuns: Pick<LiveRuns, "cancelAllOf">,
-    runner: Pick<Runner, "endAllOf">,
+    runner: { endAll(selection: OfUser): void },
     onError: (error: unknown) => void,
   ) {
     this.#accounts = accounts
@@ -66,7 +66,7 @@ export class AccountWatch {
     for (const userId of this.#suspended) {
       if (before.has(userId)) continue
       this.#liveRuns.cancelAllOf(userId)
-      this.#runner.endAllOf(userId)
+      this.#runner.endAll({ userId })
     }
   }
 

@@ -75,7 +75,7 @@ class FakeRunner implements Runner {
   }
 
   retire(): void {}
-  endAllOf(): void {}
+  endAll(): void {}
   runsOf = () => this.open
   status = () => idleStatus
 }
@@ -140,18 +140,17 @@ async function openWorker(
       liveRuns,
       runner,
       {
-        of: async ({ id, file, version, type, ownerId }, accountId) => ({
+        of: async ({ id, version }, accountId) => ({
           key: id,
-          valId: id,
-          file,
+          group: id,
+          line: id,
           version,
-          type,
-          ownerId,
+          isHttp: false,
           accountId,
           label: "",
           entryUrl: "",
           endpoint: "",
-          isMadeOf: () => true,
+          isMeant: () => true,
           readFile: unused,
           load: unused,
         }),

@@ -399,8 +399,8 @@ describeApi("createPrograms", (suite) => {
       expect(Object.keys(await modulesOf(program)).toSorted()).toEqual(
         ["lib/x.ts", "main.tsx", "pages/a.ts"].map((path) => toUrl(main, path)),
       )
-      expect(program.isMadeOf(main.id, ["new.ts"])).toBe(true)
-      expect(program.isMadeOf(main.id, ["README.md"])).toBe(false)
+      expect(program.isMeant({ branchId: main.id, paths: ["new.ts"] })).toBe(true)
+      expect(program.isMeant({ branchId: main.id, paths: ["README.md"] })).toBe(false)
       const readme = await saveAll(ada, main, { "README.md": "# Hello" })
       expect((await programOf(suite, readme)).key).toBe(program.key)
       const added = await saveAll(ada, readme, { "pages/b.ts": "b" })
@@ -584,10 +584,9 @@ describeApi("createPrograms", (suite) => {
     const ada = await person()
     const main = await val(ada, { name: "Main", code: "1", type: "http" })
     expect(await programOf(suite, main)).toMatchObject({
-      valId: main.id,
+      group: main.id,
       version: 1,
-      type: "http",
-      ownerId: ada.id,
+      isHttp: true,
       accountId: ada.id,
       label: `${ada.username}/Main`,
       entryUrl: `${base}/${ada.username}/Main@1-main/main.tsx`,

@@ -333,7 +333,7 @@ describeEachDatabase("api/system without sandboxes", (open) => {
     const api = await openApi(
       open,
       {},
-      { runner: { status, acquire: enter, retire() {}, endAllOf() {}, runsOf: () => 0 } },
+      { runner: { status, acquire: enter, retire() {}, endAll() {}, runsOf: () => 0 } },
     )
     try {
       const answer = await api.call("GET", "/readyz")

@@ -180,12 +180,12 @@ else {
         [
           "a service with a private address",
           `dns.resolveSrv("_db._tcp.leak.test")`,
-          /: its records name a host that vals may not reach$/,
+          /: its records name a host that programs may not reach$/,
         ],
         [
           "a mail server in a private domain",
           `dns.resolveMx("leak.test")`,
-          /: its records name a host that vals may not reach$/,
+          /: its records name a host that programs may not reach$/,
         ],
         [
           "the name of a private address",

@@ -267,7 +267,7 @@ describeAttacks("attacks/egress limits", env, (getServer) => {
       messages.filter(
         (message) =>
           message ===
-          `Cannot fetch "${up}/hang": the val has ${connectionsMax} outgoing requests open already`,
+          `Cannot fetch "${up}/hang": the program has ${connectionsMax} outgoing requests open already`,
       ),
     ).toHaveLength(1)
     expect(
@@ -288,7 +288,7 @@ describeAttacks("attacks/egress limits", env, (getServer) => {
       }`)
       expect(got).toEqual([
         expect.any(Number),
-        `Cannot fetch "http://10.0.0.1/": the val sends more than ${requestsPerMinute} requests a minute`,
+        `Cannot fetch "http://10.0.0.1/": the program sends more than ${requestsPerMinute} requests a minute`,
       ])
       expect((got as [number])[0]).toBeGreaterThanOrEqual(requestsPerMinute)
     },

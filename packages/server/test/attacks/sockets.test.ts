@@ -237,7 +237,7 @@ describeAttacks("attacks/sockets", settings, (getServer) => {
       const { open: _, ...refused } = reasons
       expect([
         "Cannot open a socket: the val opens too many at once",
-        `the val has ${connectionsMax} outgoing requests open already`,
+        `the program has ${connectionsMax} outgoing requests open already`,
       ]).toEqual(expect.arrayContaining(Object.keys(refused)))
       expect(Object.values(refused).reduce((sum, count) => sum + count)).toBe(
         2_000 - connectionsMax,

@@ -10,7 +10,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "@hamlet/sandbox"
-import { toValResponse } from "@hamlet/sandbox/testing"
+import { toProgramResponse } from "@hamlet/sandbox/testing"
 import { idleStatus } from "../support/fakes/idle-status.ts"
 
 const error = {
@@ -26,7 +26,7 @@ const error = {
 export const echoRunner: Runner = {
   acquire: async (_program: Program, run: RunListener) => new EchoSeat(run),
   retire() {},
-  endAllOf() {},
+  endAll() {},
   runsOf: () => 0,
   status: () => idleStatus,
 }
@@ -55,7 +55,7 @@ class EchoSeat implements RunSlot {
   }
 
   fetch = (): Promise<HttpOutcome> =>
-    Promise.resolve({ kind: "responded", response: toValResponse(new Response("hello")) })
+    Promise.resolve({ kind: "responded", response: toProgramResponse(new Response("hello")) })
   connect = (): Promise<SocketOutcome> =>
     Promise.resolve({ kind: "stopped", status: "failed", error })
   stop(): void {}

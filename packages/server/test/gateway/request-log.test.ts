@@ -155,7 +155,7 @@ describeSqlite("log of requests", (open) => {
     await fixture.request("nothing")
     fixture.runner.refusal = new AppError(
       "overloaded",
-      "Cannot run the val: no process became free for it in time",
+      "Cannot run the program: no process became free for it in time",
     )
     await fixture.request("hello")
     fixture.runner.refusal = undefined

@@ -138,7 +138,9 @@ function define(): void {
       }`,
     )
     const answer = await send(id, { path: `/${id}/0` })
-    expect(answer.body).toMatch(/^15Cannot fetch .* vals have called one another 15 times already$/)
+    expect(answer.body).toMatch(
+      /^15Cannot fetch .* programs have called one another 15 times already$/,
+    )
   })
 
   test("a preview shows a private val to a browser without credentials, and opens WebSockets", async () => {

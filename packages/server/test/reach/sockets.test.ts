@@ -233,7 +233,7 @@ describeAttacks("reach/sockets", settings, (getServer) => {
     ],
     "a port that is closed": [
       `await Deno.connect({ hostname: "93.184.216.34", port: 25 })`,
-      /^NotCapable: Cannot connect to "93\.184\.216\.34:25": port 25 is not among those that vals may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS$/,
+      /^NotCapable: Cannot connect to "93\.184\.216\.34:25": port 25 is not among those that programs may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS$/,
     ],
     "a name that does not exist": [
       `await Deno.connect({ hostname: "nowhere.invalid", port: 443 })`,

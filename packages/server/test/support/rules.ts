@@ -1,6 +1,5 @@
 import type { Scope } from "@hamlet/contract"
 import type { Database } from "@hamlet/database"
-import type { Retirer } from "@hamlet/sandbox"
 import type { Caller } from "../../src/domain/access.ts"
 import { createIdempotency, type IdempotencyStore } from "../../src/domain/accounts/idempotency.ts"
 import {
@@ -12,6 +11,7 @@ import {
 import { createUsers } from "../../src/domain/accounts/users.ts"
 import type { Clock } from "../../src/domain/clock.ts"
 import type { LockfileWork } from "../../src/domain/modules/lockfiles.ts"
+import type { Retirer } from "../../src/domain/runs/retirement.ts"
 import { type Cipher, createCipher } from "../../src/domain/secrets/cipher.ts"
 import { createSecrets, type SecretStore } from "../../src/domain/secrets/secrets.ts"
 import { createValLists } from "../../src/domain/vals/val-lists.ts"

@@ -9,7 +9,7 @@ export interface Address {
 }
 
 /**
- * Why vals must not reach an address, as words that follow "is"; undefined if they may. Only
+ * Why programs must not reach an address, as words that follow "is"; undefined if they may. Only
  * addresses that are certainly public are allowed.
  */
 export function findFault(address: Address): string | undefined {

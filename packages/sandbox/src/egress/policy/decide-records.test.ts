@@ -74,7 +74,7 @@ const records: Readonly<Record<string, Records>> = {
 const policy: RoutePolicy = {
   own: {
     isApiHost: () => false,
-    isValHost: () => false,
+    isProgramHost: () => false,
     fetchApi: async () => new Response(),
     address: () => undefined,
   },
@@ -99,7 +99,7 @@ const policy: RoutePolicy = {
 }
 
 const ownNetwork = (name: string) => `${name} is a name of the server's own network`
-const hidden = "its records name a host that vals may not reach"
+const hidden = "its records name a host that programs may not reach"
 
 /** What comes of it: the records of that key, or the reason. */
 const table: readonly (readonly [type: RecordsQuery["type"], host: string, outcome: string])[] = [
@@ -140,8 +140,8 @@ const table: readonly (readonly [type: RecordsQuery["type"], host: string, outco
   ["NAPTR", "nothing.example", hidden],
   // Aliases.
   ["TXT", "www.example", "TXT www.example"],
-  ["TXT", "alias.example", "alias.example is an alias of a host that vals may not reach"],
-  ["TXT", "second.example", "second.example is an alias of a host that vals may not reach"],
+  ["TXT", "alias.example", "alias.example is an alias of a host that programs may not reach"],
+  ["TXT", "second.example", "second.example is an alias of a host that programs may not reach"],
   ["TXT", "loop.example", "loop.example is an alias of too many names"],
   // Names of addresses.
   ["PTR", "93.184.216.34", "PTR 34.216.184.93.in-addr.arpa"],
@@ -150,7 +150,7 @@ const table: readonly (readonly [type: RecordsQuery["type"], host: string, outco
   [
     "PTR",
     "93.184.216.36",
-    "36.216.184.93.in-addr.arpa is an alias of a host that vals may not reach",
+    "36.216.184.93.in-addr.arpa is an alias of a host that programs may not reach",
   ],
   ["PTR", "10.0.0.5", "10.0.0.5 is a private address"],
   ["PTR", "5.0.0.10.in-addr.arpa", "10.0.0.5 is a private address"],

@@ -7,7 +7,7 @@ import { parseHost } from "./host.ts"
 import { CannotResolve } from "./limited-lookup.ts"
 import { Refusal } from "./refusal.ts"
 
-/** Records that a val asks for. `host` is a name, or an address if the type is PTR. */
+/** Records that a program asks for. `host` is a name, or an address if the type is PTR. */
 export interface RecordsQuery {
   readonly host: string
   readonly type: RecordType
@@ -23,7 +23,7 @@ const limits = {
 }
 
 /**
- * Finds records, and decides whether a val may see them: name servers may tell this machine more
+ * Finds records, and decides whether a program may see them: name servers may tell this machine more
  * than the public. A name must not belong to the machine's own network, and must not have addresses
  * there; neither must the hosts in its records.
  */
@@ -46,12 +46,12 @@ export async function decideRecords(
   // The reason would reveal what the records contain.
   return refusals.every((refusal) => refusal === undefined)
     ? records
-    : new Refusal(403, `its records name a host that vals may not reach`)
+    : new Refusal(403, `its records name a host that programs may not reach`)
 }
 
 /**
  * Name servers follow aliases: a public name can be an alias of one in the machine's own network,
- * and then has its records. Why a val may not see them, if so.
+ * and then has its records. Why a program may not see them, if so.
  */
 async function checkAliases(
   policy: RoutePolicy,
@@ -64,7 +64,7 @@ async function checkAliases(
     if (typeof next !== "string") return next
     // The reason would reveal whether there is such a host.
     if (await checkAlias(policy, ownerId, next))
-      return new Refusal(403, `${name} is an alias of a host that vals may not reach`)
+      return new Refusal(403, `${name} is an alias of a host that programs may not reach`)
     last = next
   }
   return new Refusal(502, `${name} is an alias of too many names`)
@@ -122,7 +122,7 @@ async function findRecords(
   }
 }
 
-/** The name to ask for, if the val may. */
+/** The name to ask for, if the program may. */
 async function checkQuery(
   policy: RoutePolicy,
   ownerId: string,
@@ -147,7 +147,7 @@ async function checkQuery(
 }
 
 /**
- * Why a val may not know about this name. A name without addresses may be public all the same, and
+ * Why a program may not know about this name. A name without addresses may be public all the same, and
  * one of the machine's own network may have a public address.
  */
 async function checkName(
@@ -187,7 +187,7 @@ function isPrivateName(name: string, privateDomains: readonly string[]): boolean
   )
 }
 
-/** The hosts that a record names: a val that reads it would connect to them. */
+/** The hosts that a record names: a program that reads it would connect to them. */
 function hostsOf(type: RecordType, record: DnsRecord): string[] {
   const found = typeof record === "string" ? { "": record } : record
   const { [hostFields[type] ?? "none"]: host } = found as Readonly<Record<string, unknown>>

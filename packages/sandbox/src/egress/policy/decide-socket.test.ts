@@ -15,7 +15,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 }
 const own: OwnServer = {
   isApiHost: (host) => host === "localhost:8080" || host === "hamlet.example",
-  isValHost: (host) => host === "ada-hello.localhost:8080",
+  isProgramHost: (host) => host === "ada-hello.localhost:8080",
   fetchApi: async () => new Response(),
   address: () => undefined,
 }
@@ -42,7 +42,7 @@ const policy = {
 const own_ = new Set(["127.0.0.1", "203.0.114.5"])
 
 const closed = (port: number) =>
-  `port ${port} is not among those that vals may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS`
+  `port ${port} is not among those that programs may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS`
 
 /** What comes of it: addresses, the origin of this server, or the reason. */
 const table: readonly (readonly [target: SocketTarget, outcome: readonly string[] | string])[] = [
@@ -50,7 +50,7 @@ const table: readonly (readonly [target: SocketTarget, outcome: readonly string[
   [{ host: "DB.example.", port: 5432 }, ["93.184.216.34", "93.184.216.35", "2606:4700::1111"]],
   [{ host: "93.184.216.34", port: 5432 }, ["93.184.216.34"]],
   [{ host: "0x5db8d822", port: 5432 }, ["93.184.216.34"]],
-  // The address that the val has looked up before, if it is one of the name.
+  // The address that the program has looked up before, if it is one of the name.
   [{ host: "db.example", address: "93.184.216.36", port: 5432 }, ["93.184.216.36"]],
   [{ host: "db.example", address: "2606:4700:0::1111", port: 5432 }, ["2606:4700::1111"]],
   [{ host: "db.internal", address: "10.0.0.7", port: 5432 }, ["10.0.0.7"]],
@@ -100,7 +100,7 @@ const table: readonly (readonly [target: SocketTarget, outcome: readonly string[
   ],
   [
     { host: "hamlet.example", port: 443 },
-    "vals reach this server with fetch, not with TLS over a socket",
+    "programs reach this server with fetch, not with TLS over a socket",
   ],
   // What is not a host.
   [{ host: "a b", port: 443 }, "its host is neither a name nor an address"],

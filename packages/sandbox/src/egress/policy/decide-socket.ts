@@ -3,11 +3,11 @@ import { parseHost } from "./host.ts"
 import { type HostDecision, isLocal } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 
-/** A TCP connection that a val asks for. */
+/** A TCP connection that a program asks for. */
 export interface SocketTarget {
   /** A name or an address. */
   readonly host: string
-  /** The address of that name which the val has chosen, if it has. */
+  /** The address of that name which the program has chosen, if it has. */
   readonly address?: string | undefined
   readonly port: number
 }
@@ -16,11 +16,11 @@ export interface SocketTarget {
 export type SocketRoute =
   /** To one of the addresses, which were checked. They are tried in this order. */
   | { readonly kind: "connect"; readonly addresses: readonly string[] }
-  /** To this server, which vals reach by its names. The origin is that of a URL. */
+  /** To this server, which programs reach by its names. The origin is that of a URL. */
   | { readonly kind: "own"; readonly origin: string }
 
 /**
- * Decides whether a val may open a connection, and to which addresses. The rules are those of
+ * Decides whether a program may open a connection, and to which addresses. The rules are those of
  * requests, with a port list for sockets.
  */
 export async function decideSocket(
@@ -45,7 +45,7 @@ export async function decideSocket(
   return { kind: "connect", addresses: alone.addresses }
 }
 
-/** The addresses of a name, if the val may reach them on some port. */
+/** The addresses of a name, if the program may reach them on some port. */
 export async function decideLookup(
   { hosts }: RoutePolicy,
   ownerId: string,
@@ -58,7 +58,10 @@ export async function decideLookup(
   return decision.kind === "blocked" ? toRefusal(decision) : decision.addresses
 }
 
-const onlyFetch = new Refusal(403, "vals reach this server with fetch, not with TLS over a socket")
+const onlyFetch = new Refusal(
+  403,
+  "programs reach this server with fetch, not with TLS over a socket",
+)
 
 /** The host of a URL of this server that has this name and port. */
 function findOwnHost(own: OwnServer, host: string, port: number): string | undefined {
@@ -66,7 +69,7 @@ function findOwnHost(own: OwnServer, host: string, port: number): string | undef
   if (parsed?.kind !== "name") return undefined
   const withPort = `${parsed.name}:${port}`
   const hosts = port === 80 || port === 443 ? [parsed.name, withPort] : [withPort]
-  return hosts.find((text) => own.isApiHost(text) || own.isValHost(text))
+  return hosts.find((text) => own.isApiHost(text) || own.isProgramHost(text))
 }
 
 /** The refusal of a host that is blocked. */

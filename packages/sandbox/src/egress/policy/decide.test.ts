@@ -11,7 +11,7 @@ const pass: HostDecision = { kind: "pass", addresses: ["192.0.2.1", "192.0.2.2"]
 const policy: RoutePolicy = {
   own: {
     isApiHost: (host) => host === "hamlet.test",
-    isValHost: (host) => host === "ada-hello.hamlet.test",
+    isProgramHost: (host) => host === "ada-hello.hamlet.test",
     fetchApi: () => Promise.reject(new Error("decide calls nothing")),
     address: () => ({ hostname: "127.0.0.1", port: 8080 }),
     addressHeader: "x-client-address",
@@ -56,7 +56,7 @@ interface Row {
 const key: HeaderList = [["authorization", "Bearer hamlet-secret:KEY"]]
 const replaced: HeaderList = [["authorization", "Bearer s3cret"]]
 const depth4 = [depthHeader, "4"]
-const tooDeep = `vals have called one another ${depthMax} times already`
+const tooDeep = `programs have called one another ${depthMax} times already`
 
 const rows: readonly Row[] = [
   {
@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
     route: { kind: "api", headers: [...replaced, depth4], warnings: [] },
   },
   {
-    title: "connects to this server for a val, whatever the scheme",
+    title: "connects to this server for a program, whatever the scheme",
     url: "https://ada-hello.hamlet.test/",
     headers: [["x-client-address", "192.0.2.9"], ...key],
     route: {
@@ -167,7 +167,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    title: "refuses a val while this server does not listen",
+    title: "refuses a program while this server does not listen",
     url: "http://ada-hello.hamlet.test/",
     policy: { own: { address: () => undefined } },
     route: [502, "this server does not listen yet"],
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
     route: [508, tooDeep],
   },
   {
-    title: "refuses a val at the end of a chain",
+    title: "refuses a program at the end of a chain",
     url: "http://ada-hello.hamlet.test/",
     sender: { depth: depthMax },
     route: [508, tooDeep],

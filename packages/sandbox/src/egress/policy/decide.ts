@@ -7,17 +7,17 @@ import type { ResolveRecords } from "./resolve-records.ts"
 import { substituteSecrets } from "./substitute-secrets.ts"
 import type { Target } from "./target.ts"
 
-/** This server, which vals reach by its host names whatever their addresses are. */
+/** This server, which programs reach by its host names whatever their addresses are. */
 export interface OwnServer {
   /** Hosts are in lower case, with their port unless it is the default one. */
   isApiHost(host: string): boolean
-  isValHost(host: string): boolean
-  /** Calls the API on behalf of a val that runs on that account, and of its run, if it is known. */
+  isProgramHost(host: string): boolean
+  /** Calls the API on behalf of a program that runs on that account, and of its run, if it is known. */
   fetchApi(request: Request, accountId: string, runId: string | undefined): Promise<Response>
   /** The address at which the server listens; undefined until it does. */
   readonly address: () => { readonly hostname: string; readonly port: number } | undefined
   /**
-   * The header in which a reverse proxy passes the address of a client. Vals bypass that proxy, so
+   * The header in which a reverse proxy passes the address of a client. Programs bypass that proxy, so
    * they must not set it.
    */
   readonly addressHeader?: string | undefined
@@ -28,7 +28,7 @@ export interface RoutePolicy {
   readonly own: OwnServer
   readonly hosts: EgressPolicy
   readonly resolveRecords: ResolveRecords
-  /** Domains of the network of this machine. Vals cannot look up their records. */
+  /** Domains of the network of this machine. Programs cannot look up their records. */
   readonly privateDomains: readonly string[]
   /** Certificate authorities, in PEM; undefined for the default ones. */
   readonly ca: string[] | undefined
@@ -73,7 +73,7 @@ export interface ConnectRoute extends ForwardedHead {
 interface ForwardedHead {
   /** With the values of secrets. */
   readonly headers: HeaderList
-  /** Sentences for the val's owner: why a placeholder was not replaced. */
+  /** Sentences for the program's owner: why a placeholder was not replaced. */
   readonly warnings: readonly string[]
 }
 
@@ -88,7 +88,7 @@ export async function decide(
 ): Promise<Route | Refusal> {
   const { host } = request.target
   if (policy.own.isApiHost(host)) return decideOwn(policy, sender, request, () => apiRoute)
-  if (policy.own.isValHost(host))
+  if (policy.own.isProgramHost(host))
     return decideOwn(policy, sender, request, () => toOwnRoute(policy.own, host))
   const { hostname, port } = request.target
   const decision = await policy.hosts.checkHost({ hostname, port, ownerId: sender.ownerId })
@@ -96,7 +96,7 @@ export async function decide(
   return toOutsideRoute(policy, sender, request, decision)
 }
 
-/** Every call from a val to this server makes the chain of calls one step longer. */
+/** Every call from a program to this server makes the chain of calls one step longer. */
 function decideOwn(
   { own: { addressHeader } }: RoutePolicy,
   sender: RequestSender,
@@ -105,7 +105,7 @@ function decideOwn(
 ): Route | Refusal {
   const depth = sender.depth + 1
   if (depth > depthMax)
-    return new Refusal(508, `vals have called one another ${depthMax} times already`)
+    return new Refusal(508, `programs have called one another ${depthMax} times already`)
   const route = findRoute()
   if (route instanceof Refusal) return route
   const { headers, warnings } = toForwardedHead(sender, request, { isTrusted: true })

@@ -16,7 +16,7 @@ export class CannotResolve extends Error {
 export interface LookupLimits {
   readonly lookupMsMax: number
   readonly lookupsMax: number
-  /** Lookups of one user's vals: names that time out must not use up all lookups. */
+  /** Lookups of one user's programs: names that time out must not use up all lookups. */
   readonly lookupsPerOwnerMax: number
   /** How long results are cached, and how many. */
   readonly cachedMs: number

@@ -45,7 +45,7 @@ type Row = readonly [
 
 const none = {}
 const denied = "the operator of this server has denied it"
-const closed = (port: number) => `port ${port} is not among those that vals may reach`
+const closed = (port: number) => `port ${port} is not among those that programs may reach`
 const isPrivate = (name: string) => `${name} resolves to a private address`
 const isLocal = (name: string) => `${name} is the machine on which the server runs`
 const ownMachine = "an address of the machine on which the server runs"

@@ -6,7 +6,7 @@ import { createReadOwnAddresses, type ReadOwnAddresses } from "./own-addresses.t
 import { createResolveHost, type ResolveHost } from "./resolve-host.ts"
 import { allowRules, createRuleList, denyRules, type Match, type RuleList } from "./rule-list.ts"
 
-/** Decides which hosts vals may reach. Every request is checked, including those of redirects. */
+/** Decides which hosts programs may reach. Every request is checked, including those of redirects. */
 export interface EgressPolicy {
   checkHost(target: EgressTarget): Promise<HostDecision>
 }
@@ -16,7 +16,7 @@ export interface EgressTarget {
   readonly hostname: string
   /** Any number for a lookup, which has no port. */
   readonly port: number
-  /** The val's owner. Name lookups are limited per owner. */
+  /** The program's owner. Name lookups are limited per owner. */
   readonly ownerId?: string
   /** Default: a request. */
   readonly use?: EgressUse
@@ -24,8 +24,8 @@ export interface EgressTarget {
 
 /**
  * request:  an HTTP request or a WebSocket
- * socket:   a TCP connection of the val, which has a port list of its own
- * lookup:   the addresses of a name, if the val may reach them on some port
+ * socket:   a TCP connection of the program, which has a port list of its own
+ * lookup:   the addresses of a name, if the program may reach them on some port
  */
 export type EgressUse = "request" | "socket" | "lookup"
 
@@ -41,7 +41,7 @@ export type HostDecision =
       readonly isAllowed: boolean
     }
   /**
-   * The reason follows `Cannot fetch "URL": `. It reveals nothing about the network that the val
+   * The reason follows `Cannot fetch "URL": `. It reveals nothing about the network that the program
    * does not know.
    */
   | {
@@ -108,7 +108,7 @@ export function createEgressPolicy({
     allow: createRuleList(allowRules, allow),
     deny: createRuleList(denyRules, deny),
     isOpen: (port) => isIn(ports, port),
-    closedBecause: "is not among those that vals may reach",
+    closedBecause: "is not among those that programs may reach",
     resolve: resolve ?? createResolveHost(),
     readOwnAddresses: readOwnAddresses ?? createReadOwnAddresses(),
   }
@@ -116,7 +116,7 @@ export function createEgressPolicy({
     ...request,
     isOpen: (port) => isIn(socketPorts, port),
     closedBecause:
-      "is not among those that vals may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS",
+      "is not among those that programs may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS",
   }
   const rulesFor = { request, socket, lookup: toLookupRules(request) }
   // Checking an address takes as long as everything else about a small request.

@@ -5,7 +5,7 @@ export class Refusal extends Error {
   override readonly name = "Refusal"
   /** The status of the response to the sandbox, if none was sent yet. */
   readonly status: RefusalStatus
-  /** The code of the error that a socket of the val gets. */
+  /** The code of the error that a socket of the program gets. */
   readonly code: SocketErrorCode
 
   /** The reason follows `Cannot fetch "…": `. */
@@ -56,7 +56,7 @@ interface RefusalResponseOptions {
   readonly isHead: boolean
 }
 
-/** The message of the error that the val gets. The query is left out: it may contain secrets. */
+/** The message of the error that the program gets. The query is left out: it may contain secrets. */
 export function toRefusalSentence(url: string, reason: string, charsMax: number): string {
   const shown = url.split(/[?#]/, 1)[0] ?? ""
   return `Cannot fetch "${truncateUrl(shown, charsMax)}": ${reason}`

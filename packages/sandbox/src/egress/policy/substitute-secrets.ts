@@ -2,7 +2,7 @@ import { type HeaderList, isHopByHopHeader } from "@hamlet/http1"
 import { toRegExp } from "@hamlet/kit"
 import type { Substitution } from "../../program/outgoing-request.ts"
 
-/** Receives a sentence for the val's owner: why a placeholder was not replaced. */
+/** Receives a sentence for the program's owner: why a placeholder was not replaced. */
 export type ReportUnreplaced = (sentence: string) => void
 
 const limits = {
@@ -133,7 +133,7 @@ function getFinder(substitutions: readonly Substitution[]): Finder {
   return finder
 }
 
-/** The placeholders of as many secrets as a user and a val can have, escaped. */
+/** The placeholders of as many secrets as a user and a program can have, escaped. */
 const patternCharsMax = 500_000
 
 /**

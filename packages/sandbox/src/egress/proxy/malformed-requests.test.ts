@@ -300,7 +300,7 @@ describe("ClientConnection is closed", () => {
       client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\n`)
     await waitUntil(() => upstream.received() !== "" && second.text + third.text !== "")
     const [refused] = [second, third].filter(({ text }) => text !== "")
-    expect(refused?.body).toEndWith("the val has 1 outgoing requests open already")
+    expect(refused?.body).toEndWith("the program has 1 outgoing requests open already")
     // The refused request discards its body and the other waits: neither connection is idle.
     const fourth = await fixture.connect()
     await fourth.until(() => fourth.isClosed)

@@ -12,7 +12,7 @@ import { forwardedHeaders, isWebSocketUpgrade } from "../policy/forwarded-header
 import type { Target } from "../policy/target.ts"
 
 /**
- * Parses the head of a request to this server, which a val sends over a socket as any HTTP client
+ * Parses the head of a request to this server, which a program sends over a socket as any HTTP client
  * does: with a path for its target. `run` names the run, as `runHeader` does.
  */
 export function parseOwnHead(text: string, origin: string, run: string): RequestHead | string {

@@ -43,7 +43,7 @@ export class ProxyListener implements EgressListener, EgressContext {
   readonly client: Promise<EgressClient>
   readonly #egress: AccountEgress
   readonly #listener: PacedListener<ClientConnection>
-  /** For the TCP connections of the val. */
+  /** For the TCP connections of the program. */
   readonly #socketListener: PacedListener<ClientEvents> | undefined
   readonly #sockets = new Set<ProxiedSocket>()
   readonly #rate: TokenBucket | undefined
@@ -85,7 +85,7 @@ export class ProxyListener implements EgressListener, EgressContext {
     }
   }
 
-  /** Connections from the sandbox for sockets of its val. */
+  /** Connections from the sandbox for sockets of its program. */
   get socketCount(): number {
     return this.#sockets.size
   }
@@ -195,7 +195,7 @@ export class ProxyListener implements EgressListener, EgressContext {
     return this.openFile() ?? (isOneOfFew ? () => {} : undefined)
   }
 
-  /** Without a client there is no val yet that could open anything. */
+  /** Without a client there is no program yet that could open anything. */
   openFile(): (() => void) | undefined {
     return this.#ownerId === undefined ? () => {} : this.#egress.openFile(this.#ownerId)
   }
@@ -203,7 +203,7 @@ export class ProxyListener implements EgressListener, EgressContext {
   openUpstream(): () => void {
     const endFile = this.openFile()
     if (!endFile)
-      throw new Refusal(429, "the vals of the account have too many connections open already")
+      throw new Refusal(429, "the programs of the account have too many connections open already")
     return endFile
   }
 
@@ -259,9 +259,9 @@ export class ProxyListener implements EgressListener, EgressContext {
     const { connectionsMax, requestsPerMinute } = this.limits
     const isFull = this.#openCount + this.pool.abandonedCount >= connectionsMax
     if (isFull && !this.endBackgroundRequest())
-      throw new Refusal(429, `the val has ${connectionsMax} outgoing requests open already`)
+      throw new Refusal(429, `the program has ${connectionsMax} outgoing requests open already`)
     if (!isApi && this.#rate?.take(1, Date.now()) === false)
-      throw new Refusal(429, `the val sends more than ${requestsPerMinute} requests a minute`)
+      throw new Refusal(429, `the program sends more than ${requestsPerMinute} requests a minute`)
     this.#openCount++
     return () => {
       this.#openCount--

@@ -16,7 +16,7 @@ const limits = {
 }
 
 /**
- * The run that the guest has named, in the text `{key} {runId}`. A val can send a name too, but does
+ * The run that the guest has named, in the text `{key} {runId}`. A program can send a name too, but does
  * not know the key.
  */
 export function findRunId(tag: string, egressKey: string): string | undefined {
@@ -24,7 +24,7 @@ export function findRunId(tag: string, egressKey: string): string | undefined {
   return tag.startsWith(prefix) ? tag.slice(prefix.length) : undefined
 }
 
-/** The run that the guest has named. The val can add the header too, but does not know the key. */
+/** The run that the guest has named. The program can add the header too, but does not know the key. */
 export function findNamedRun(headers: HeaderList, egressKey: string): string | undefined {
   for (const [name, value] of headers) {
     const runId = name === runHeader ? findRunId(value, egressKey) : undefined

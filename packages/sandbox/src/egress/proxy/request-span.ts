@@ -7,7 +7,7 @@ import type { Target } from "../policy/target.ts"
 const hostCharsMax = 255
 
 /**
- * The span of a request that a run sends. If the val has spans of its own in the trace of the run,
+ * The span of a request that a run sends. If the program has spans of its own in the trace of the run,
  * it is below the one that its headers name.
  */
 export function startSpan(run: TraceSpan, { headers }: RequestHead): TraceSpan {
@@ -15,7 +15,7 @@ export function startSpan(run: TraceSpan, { headers }: RequestHead): TraceSpan {
 }
 
 /**
- * Lets the receiver continue the trace. A val that continues another trace is left alone; the span
+ * Lets the receiver continue the trace. A program that continues another trace is left alone; the span
  * is in the trace of its run nevertheless.
  */
 export function continueTrace(headers: HeaderList, span: TraceSpan): HeaderList {
@@ -44,7 +44,7 @@ export function endSpan(
   span.end(attributes, refusal && "blocked")
 }
 
-/** The val's own span in this trace. */
+/** The program's own span in this trace. */
 function findOwn(headers: HeaderList, { traceId }: TraceSpan) {
   const sent = headers.filter(([name]) => name === "traceparent")
   const state = headers.find(([name]) => name === "tracestate")?.[1]

@@ -342,7 +342,7 @@ describe("ProxiedSocket", () => {
     expect(fixture.warnings).toEqual([])
     await SocketClient.ask(fixture, { kind: "connect", host: "db.test", port: 1 })
     expect(fixture.warnings).toEqual([
-      '"hamlet-secret:KEY" is not replaced in what the val sends to db.test:1 over a socket: use fetch',
+      '"hamlet-secret:KEY" is not replaced in what the program sends to db.test:1 over a socket: use fetch',
     ])
   })
 

@@ -26,7 +26,7 @@ interface Attempt {
 }
 
 /**
- * A connection from the sandbox to tcp.sock: a lookup, or a TCP connection of the val.
+ * A connection from the sandbox to tcp.sock: a lookup, or a TCP connection of the program.
  *
  *   head ──▶ deciding ──▶ connecting ──▶ open ──▶ over
  *     │         │             └───────────────────────▲
@@ -40,7 +40,7 @@ export class ProxiedSocket implements ClientEvents {
   readonly #transferred = Promise.withResolvers<void>()
   #state: State = "head"
   #head: Buffer = Buffer.alloc(0)
-  /** For messages: what the val tries, and the host. */
+  /** For messages: what the program tries, and the host. */
   #action = "use the socket"
   #target = ""
   #attempt: Attempt | undefined
@@ -339,7 +339,7 @@ export class ProxiedSocket implements ClientEvents {
     const hosts = [`${host}:${port}`, ...(port === 443 || port === 80 ? [host] : [])]
     const secret = client.substitutions.find((one) => one.hosts.some((it) => hosts.includes(it)))
     if (!secret) return
-    const message = `"${secret.placeholder}" is not replaced in what the val sends to ${this.#target} over a socket: use fetch`
+    const message = `"${secret.placeholder}" is not replaced in what the program sends to ${this.#target} over a socket: use fetch`
     run?.log({ at: new Date().toISOString(), level: "warn", message })
   }
 

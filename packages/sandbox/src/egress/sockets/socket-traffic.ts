@@ -108,7 +108,7 @@ export class SocketTraffic {
     if (!run) return
     const { sent: bytesSent, received: bytesReceived } = meter
     const { peer, ...label } = this.#label
-    // A run has only as many spans as it lists: a val may open any number of sockets.
+    // A run has only as many spans as it lists: a program may open any number of sockets.
     if (run.span && peer && run.listsRequests !== false)
       run.span.addChild(
         "tcp",

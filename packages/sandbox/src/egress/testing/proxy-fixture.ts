@@ -75,7 +75,7 @@ export class ProxyFixture {
       ca,
       own: {
         isApiHost: () => false,
-        isValHost: () => false,
+        isProgramHost: () => false,
         fetchApi: async () => new Response("api"),
         address: () => undefined,
         ...own,

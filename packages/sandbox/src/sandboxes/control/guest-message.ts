@@ -3,7 +3,7 @@ import { parseJson } from "@hamlet/kit"
 
 /**
  * Parses a line that a guest sent. Undefined when it is not a message of the protocol. Written by
- * hand, because a schema library would take most of the time of a val that logs a lot. The result
+ * hand, because a schema library would take most of the time of a program that logs a lot. The result
  * has only the fields of the protocol, whatever else the line contains.
  */
 export function parseGuestMessage(line: string): GuestMessage | undefined {

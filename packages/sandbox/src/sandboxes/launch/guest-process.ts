@@ -10,7 +10,7 @@ import {
   readProcessStat,
 } from "./process-identity.ts"
 
-/** The process in which a val runs, as the host sees it. With bubblewrap it is the inner one. */
+/** The process in which a program runs, as the host sees it. With bubblewrap it is the inner one. */
 export class GuestProcess {
   readonly #identity: string
   readonly #pid: number

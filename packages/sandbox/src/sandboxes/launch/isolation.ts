@@ -95,7 +95,7 @@ function createBare(program: string): Isolation {
   return {
     level: "deno",
     details: [
-      "only Deno's permissions keep vals from this machine",
+      "only Deno's permissions keep programs from this machine",
       isRoot
         ? "each sandbox is an unprivileged user of its own"
         : "sandboxes are the server's own user",

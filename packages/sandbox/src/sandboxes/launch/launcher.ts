@@ -9,8 +9,8 @@ import { type Isolation, isRoot } from "./isolation.ts"
 import { LaunchedProcess } from "./launched-process.ts"
 
 /**
- * A kind of sandboxed process: what it sees, and how it is called. There are three: vals
- * (`profiles/val-profile.ts`), tools (`profiles/tool-profile.ts`) and workers
+ * A kind of sandboxed process: what it sees, and how it is called. There are three: programs
+ * (`profiles/program-profile.ts`), tools (`profiles/tool-profile.ts`) and workers
  * (`worker-processes/worker-profile.ts`). They are isolated and started in the same way.
  */
 export interface Profile<Name extends string = string> {
@@ -222,7 +222,7 @@ const noLimit = "unlimited"
 /**
  * - `set -e`: a process that cannot join its groups or set its limits must not run.
  * - `trap`: signals to all processes of a terminal or a service are meant for the server, which lets
- *   its vals finish and ends sandboxes with SIGKILL.
+ *   its programs finish and ends sandboxes with SIGKILL.
  * - `$1`: the start time in /proc/PID/stat stays the same through every exec, so that the line
  *   identifies the sandbox.
  * - `limit`: a limit that cannot be set is fine if a stricter one is in force. Shells use different

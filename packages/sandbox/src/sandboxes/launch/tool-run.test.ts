@@ -229,7 +229,7 @@ describe.each(levels)("A server that is killed while a tool runs, with %s,", (is
 })
 
 describe.if(hasBubblewrap)("runTool in bubblewrap", () => {
-  test("isolates the program like a val: no network, no files, no capabilities", async () => {
+  test("isolates the program like a program: no network, no files, no capabilities", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") })
     const body = `

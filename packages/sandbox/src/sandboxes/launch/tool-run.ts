@@ -87,7 +87,7 @@ export async function runTool(
     await folder.closeDeno()
     const group = await host.cgroups.createGroup(id, limits)
     undo.push(() => group?.removeSoon())
-    const profile = toToolProfile(job.tool, folder, limits, host.valParts.systemFiles)
+    const profile = toToolProfile(job.tool, folder, limits, host.programParts.systemFiles)
     const launched = launch(host, profile, {
       id,
       uid,

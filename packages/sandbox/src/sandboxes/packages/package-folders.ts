@@ -39,7 +39,7 @@ export class PackageFolders {
     try {
       const { list, hasCache } = await unpacked.content
       const target = join(folder, bundle.hash)
-      // At once: with threads it would take longer, and the first response of a val waits for it.
+      // At once: with threads it would take longer, and the first response of a program waits for it.
       for (const end of hasCache ? [".js", ".cache"] : [".js"])
         linkOrCopySync(`${unpacked.path}/bundle${end}`, `${target}${end}`)
       if (list)
@@ -84,7 +84,7 @@ export class PackageFolders {
   }
 }
 
-/** The folder with the packages of a val, inside of Deno's cache folder. */
+/** The folder with the packages of a program, inside of Deno's cache folder. */
 export function toPackagesFolder(denoDir: string): string {
   return join(denoDir, "packages")
 }

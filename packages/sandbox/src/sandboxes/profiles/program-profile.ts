@@ -6,8 +6,8 @@ import { toPackagesFolder } from "../packages/package-folders.ts"
 import type { SandboxFolder } from "../sandbox-folder.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
-/** What the processes of all vals share. */
-export interface ValParts {
+/** What the processes of all programs share. */
+export interface ProgramParts {
   /** The main module of the guest. */
   readonly guestPath: string
   /** The main module of the process that makes the code cache. */
@@ -22,13 +22,13 @@ export interface ValParts {
   readonly limits: SandboxLimits
 }
 
-/** The cores that a val sees. packages/guest/src/globals/machine.ts has the same number. */
+/** The cores that a program sees. packages/guest/src/globals/machine.ts has the same number. */
 const cores = [0, 1]
 /** The certificates of HAMLET_EGRESS_CA, if there are any. */
 export const insideCa = "/etc/ssl/hamlet.pem"
 
 /**
- * Files of the system that a guest sees: the same on every machine. node:os reads them when a val
+ * Files of the system that a guest sees: the same on every machine. node:os reads them when a program
  * asks for its user and its cores.
  */
 export const systemFiles: Readonly<Record<string, string>> = {
@@ -40,21 +40,21 @@ export const systemFiles: Readonly<Record<string, string>> = {
 
 type Name = "guest" | "script" | "denoDir" | "run"
 
-/** How the process of a val starts. */
-export interface ValStart {
+/** How the process of a program starts. */
+export interface ProgramStart {
   /** A run waits for it, so it does not warm up. */
   readonly isHurried: boolean
-  /** The process makes the code cache: it gets no val, and may write to Deno's cache. */
+  /** The process makes the code cache: it gets no program, and may write to Deno's cache. */
   readonly isCompiling: boolean
   /** Whether there is a code cache. */
   readonly hasCodeCache: boolean
 }
 
-/** What the process of a val sees. */
-export function toValProfile(
-  parts: ValParts,
+/** What the process of a program sees. */
+export function toProgramProfile(
+  parts: ProgramParts,
   folder: SandboxFolder,
-  start: ValStart,
+  start: ProgramStart,
 ): Profile<Name> {
   return {
     program: "/deno",
@@ -87,7 +87,7 @@ export function toValProfile(
  * sockets are allowed.
  */
 function toDenoCommand(
-  { systemFiles: provided, importHosts, exampleUrl, limits }: ValParts,
+  { systemFiles: provided, importHosts, exampleUrl, limits }: ProgramParts,
   { program, guest, script, run, denoDir, scratch }: SeenPaths<Name>,
   isBoxed: boolean,
   hasCodeCache: boolean,
@@ -112,7 +112,7 @@ function toDenoCommand(
     // Files of packages are CommonJS unless their package.json says otherwise, as in Node. Deno then
     // reads every folder called node_modules, which is no more than there is in bubblewrap.
     ...(isBoxed ? ["--node-modules-dir=manual"] : []),
-    // Otherwise the signal of a request aborts after the response, and a val that uses it gets a
+    // Otherwise the signal of a request aborts after the response, and a program that uses it gets a
     // warning in its logs.
     "--unstable-no-legacy-abort",
     // Imports of files as bytes; those as text need no flag.
@@ -142,7 +142,7 @@ export function toHeapFlag(heapBytesMax: number): string {
 
 /**
  * For the C library. By default it has a heap for each thread, and returns its memory whenever Deno
- * has imported a module. Two heaps that keep some memory make the first response of a val 5 %
+ * has imported a module. Two heaps that keep some memory make the first response of a program 5 %
  * faster.
  */
 const allocation = { MALLOC_ARENA_MAX: "2", MALLOC_TOP_PAD_: String(1024 * 1024) }

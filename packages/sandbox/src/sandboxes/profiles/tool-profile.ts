@@ -3,7 +3,7 @@ import { stackMap } from "../launch/bubblewrap-command.ts"
 import type { Profile } from "../launch/launcher.ts"
 import type { SandboxFolder } from "../sandbox-folder.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
-import { toHeapFlag } from "./val-profile.ts"
+import { toHeapFlag } from "./program-profile.ts"
 
 /**
  * What works on untrusted input: one of our programs, or a command of Deno such as `fmt`. It reads

@@ -8,6 +8,9 @@ export interface MadeBundle extends BundleScript {
   readonly types: null
 }
 
+/** The module by which the guest tells packages where their files are. */
+export const packageLocationUrl = import.meta.resolve("@hamlet/guest/package-location")
+
 /** A bundle as the guest takes it. */
 export function toBundle(packages: readonly string[]): MadeBundle {
   const text = `const once = (make) => { let made; return () => (made ??= make()) }

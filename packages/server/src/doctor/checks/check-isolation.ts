@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url"
 import {
   adviseOnBubblewrap,
   Cgroups,
@@ -37,7 +36,6 @@ async function tryOut(config: Config): Promise<IsolationReport> {
       importHosts: [],
       limits: sandboxLimits,
       denoPath: findDeno(),
-      guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
       usesCgroups: false,
       sweeps: false,
     },

@@ -1,9 +1,9 @@
 import { limits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Retirer } from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
+import type { Retirer } from "../runs/retirement.ts"
 import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { AssertVal, Val, Vals } from "../vals/vals.ts"
 

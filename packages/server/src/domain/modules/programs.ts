@@ -7,6 +7,7 @@ import type { Program, ProgramContent } from "@hamlet/sandbox"
 import type { RunTokens } from "../accounts/run-tokens.ts"
 import { AppError } from "../app-error.ts"
 import { type EndpointLinks, toEndpoint } from "../files/addresses.ts"
+import { isSelected, type OfUser, type Outdated } from "../runs/retirement.ts"
 import type { SecretOpener } from "../secrets/open-secrets.ts"
 import type { Val } from "../vals/vals.ts"
 import type { ResolvedImport } from "./graph/import-store.ts"
@@ -163,20 +164,26 @@ function toProgram(parts: ProgramParts, val: Val, account: Account, walk: Walk):
   const label = `${val.ownerName}/${val.name}`
   // Only the owner's runs get the secrets, so only their key depends on them.
   const environment = account.hasSecrets ? val.ownerSecretsVersion : "none"
-  const program: Program = {
-    key: `${val.type} ${label} ${account.id} ${environment} ${toFingerprint(walk)}`,
-    valId: val.id,
-    file: val.file,
-    version: val.version,
-    type: val.type,
+  const selectable = {
     ownerId: val.ownerId,
     accountId: account.id,
-    isAnonymous: account.isAnonymous,
+    valId: val.id,
+    version: val.version,
+    isMadeOf: (branchId: string, paths: readonly string[]) => isMadeOf(walk, branchId, paths),
+  }
+  const program: Program = {
+    key: `${val.type} ${label} ${account.id} ${environment} ${toFingerprint(walk)}`,
+    group: val.id,
+    // A process without the secrets never replaces one that runs for the owner.
+    line: `${val.file.id}${account.isAnonymous ? " anonymous" : ""}`,
+    version: val.version,
+    isHttp: val.type === "http",
+    accountId: account.id,
     label,
     entryUrl: walk.entry.url,
     endpoint: toEndpoint(parts.links, val),
     readFile: (path) => readFile(parts, walk, path),
-    isMadeOf: (branchId, paths) => isMadeOf(walk, branchId, paths),
+    isMeant: (selection: Outdated | OfUser) => isSelected(selectable, selection),
     load: () => loadProgram(parts, val, account, walk),
   }
   if (!modules.some(({ lock }) => isPending(lock))) return program

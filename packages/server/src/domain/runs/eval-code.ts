@@ -1,4 +1,4 @@
-import type { CallArgs, Retirer, Returned } from "@hamlet/sandbox"
+import type { CallArgs, Returned } from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -11,6 +11,7 @@ import type { Programs, UnsavedPackages } from "../modules/programs.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
 import type { Val, Vals } from "../vals/vals.ts"
 import { callWith, getReturned, type RunStarter, toRecordedArgs } from "./execute-run.ts"
+import type { Retirer } from "./retirement.ts"
 import { evalName, unsavedVersion } from "./runs.ts"
 
 /** Code and the arguments to call it with. */

@@ -88,9 +88,9 @@ describe("createCalls", () => {
     const val = await addVal("export default () => 1")
     await calls.call(bob, "ada", val.name, [])
     await calls.call(ada, "ada", val.name, [])
-    expect(runner.slots.map(({ program }) => [program.accountId, program.ownerId])).toEqual([
-      [bob.userId, ada.userId],
-      [ada.userId, ada.userId],
+    expect(runner.slots.map(({ program }) => [program.accountId, program.label])).toEqual([
+      [bob.userId, val.name],
+      [ada.userId, val.name],
     ])
   })
 
@@ -161,11 +161,10 @@ function toProgram(val: Val, accountId: string): Program {
   }
   const about = {
     key: val.id,
-    valId: val.id,
-    file: val.file,
+    group: val.id,
+    line: val.file.id,
     version: val.version,
-    type: val.type,
-    ownerId: val.ownerId,
+    isHttp: val.type === "http",
     accountId,
   }
   return {
@@ -174,7 +173,7 @@ function toProgram(val: Val, accountId: string): Program {
     entryUrl: "entry",
     endpoint: "http://val.test",
     readFile: async () => null,
-    isMadeOf: () => true,
+    isMeant: () => true,
     load: async () => content,
   }
 }

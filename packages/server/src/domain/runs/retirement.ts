@@ -1,3 +1,5 @@
+import type { SavedText } from "@hamlet/sandbox"
+
 /**
  * Selects processes that run outdated programs: those of an owner whose secrets changed, of a branch
  * with changed files, or of a val or version that was changed or deleted.
@@ -7,28 +9,30 @@ export type Outdated =
   | { readonly branchId: string; readonly paths: readonly string[] }
   | { readonly valId: string; readonly version?: number }
 
-/** Whether the program is among the outdated ones. */
-export function isOutdated(
-  program: {
-    readonly ownerId: string
-    readonly valId: string
-    readonly version: number
-    isMadeOf(branchId: string, paths: readonly string[]): boolean
-  },
-  outdated: Outdated,
-): boolean {
-  if ("ownerId" in outdated) return program.ownerId === outdated.ownerId
-  if ("paths" in outdated) return program.isMadeOf(outdated.branchId, outdated.paths)
-  return (
-    program.valId === outdated.valId &&
-    (outdated.version === undefined || outdated.version === program.version)
-  )
+/** Selects the processes of a user: those of their vals, and those on their account. */
+export interface OfUser {
+  readonly userId: string
 }
 
-/** The text of a file. */
-export interface SavedText {
-  readonly path: string
-  readonly code: string
+/** What counts of a program for a selection. */
+interface SelectableProgram {
+  readonly ownerId: string
+  readonly accountId: string
+  readonly valId: string
+  readonly version: number
+  /** Whether it changes when these files of a branch do. */
+  isMadeOf(branchId: string, paths: readonly string[]): boolean
+}
+
+/** Whether the program is among the selected ones. */
+export function isSelected(program: SelectableProgram, selection: Outdated | OfUser): boolean {
+  const { ownerId, accountId, valId, version } = program
+  if ("userId" in selection) return ownerId === selection.userId || accountId === selection.userId
+  if ("ownerId" in selection) return ownerId === selection.ownerId
+  if ("paths" in selection) return program.isMadeOf(selection.branchId, selection.paths)
+  return (
+    valId === selection.valId && (selection.version === undefined || selection.version === version)
+  )
 }
 
 /** Stops using processes whose code or secrets have changed. */

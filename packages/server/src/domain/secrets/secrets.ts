@@ -1,10 +1,10 @@
 import { limits, type secret } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Retirer } from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
+import type { Retirer } from "../runs/retirement.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
 
 /** A secret without its value. */

@@ -1,10 +1,10 @@
 import { type importResult, limits, toValNameKey } from "@hamlet/contract"
-import type { Retirer } from "@hamlet/sandbox"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { UserStore } from "../accounts/users.ts"
 import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
+import type { Retirer } from "../runs/retirement.ts"
 import { type ExistingVal, type IfExists, type ImportPlan, planImport } from "./import-plan.ts"
 import {
   type ImportedHistory,

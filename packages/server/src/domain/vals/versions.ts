@@ -1,10 +1,10 @@
 import { limits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Retirer } from "@hamlet/sandbox"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { mayImport } from "../modules/import-address.ts"
+import type { Retirer } from "../runs/retirement.ts"
 import { assertOwner, canSee, valNotFound } from "./val-access.ts"
 import type { Sources } from "./val-source.ts"
 import {

@@ -4,8 +4,8 @@ import {
   brokenResponse,
   cancelledError,
   disconnectedError,
+  type ProgramResponse,
   type RunSlot,
-  type ValResponse,
 } from "@hamlet/sandbox"
 import type { RunEnd } from "../../domain/runs/live-runs.ts"
 import { mayHaveScript, toScriptedHeaders } from "../page-console/page-headers.ts"
@@ -28,7 +28,7 @@ const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 export function forwardResponse(
   context: RequestContext,
   slot: RunSlot,
-  response: ValResponse,
+  response: ProgramResponse,
   deadlines: Watchdog,
 ): Response | Promise<Response> {
   const { status, body, headers: given } = response
@@ -80,7 +80,7 @@ interface Head {
   readonly script: Uint8Array | undefined
 }
 
-function discard(body: ValResponse["body"]): void {
+function discard(body: ProgramResponse["body"]): void {
   if (body instanceof ReadableStream) body.cancel().catch(() => {})
 }
 

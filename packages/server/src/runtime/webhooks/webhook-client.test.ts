@@ -50,7 +50,7 @@ async function listenWithoutRoom(hostname: string, port: number): Promise<AsyncD
 
 const own: OwnServer = {
   isApiHost: (host) => host === "hamlet.test",
-  isValHost: (host) => host.endsWith(".vals.test"),
+  isProgramHost: (host) => host.endsWith(".vals.test"),
   fetchApi: () => Promise.reject(new Error("The API must not be called")),
   address: () => ({ hostname: "127.0.0.1", port: ownPort }),
 }

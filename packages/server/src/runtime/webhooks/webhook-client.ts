@@ -64,7 +64,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       if (target instanceof Refusal) return target.reason
       const { own, hosts } = options.policy
       if (own.isApiHost(target.host)) return ownApi
-      if (own.isValHost(target.host)) return undefined
+      if (own.isProgramHost(target.host)) return undefined
       const { hostname, port } = target
       const decision = await hosts.checkHost({ hostname, port, ownerId })
       // A name without an address may get one until the first event.

@@ -85,7 +85,7 @@ export class PlainRunner implements Runner {
 
   async acquire(program: Program, run: RunListener): Promise<RunSlot> {
     if (this.refusal) throw this.refusal
-    if (program.type === "http") this.started.push(program.file.id)
+    if (program.isHttp) this.started.push(program.line.split(" ")[0] ?? "")
     const path = this.#paths.get(program.label) ?? ""
     const slot: RunSlot = new PlainSlot(path, this.#clientOf(path), run, () =>
       this.taken.delete(slot),
@@ -97,7 +97,7 @@ export class PlainRunner implements Runner {
 
   retire(): void {}
 
-  endAllOf(): void {}
+  endAll(): void {}
 
   runsOf(): number {
     return this.taken.size
@@ -173,7 +173,7 @@ class PlainSlot implements RunSlot {
         resolve(
           stopped(
             client?.signal.aborted ? "cancelled" : "crashed",
-            "the val did not open a WebSocket",
+            "the program did not open a WebSocket",
           ),
         ),
       )

@@ -15,7 +15,7 @@ import {
   type SocketOutcome,
   type Stopped,
 } from "@hamlet/sandbox"
-import { toValResponse } from "@hamlet/sandbox/testing"
+import { toProgramResponse } from "@hamlet/sandbox/testing"
 import { AppError } from "../../../src/domain/app-error.ts"
 import { idleStatus } from "./idle-status.ts"
 
@@ -57,7 +57,7 @@ export class FakeRunner implements Runner {
 
   retire(): void {}
 
-  endAllOf(): void {}
+  endAll(): void {}
 
   runsOf(accountId: string): number {
     const isOpen = ({ hasLeft, program }: FakeSeat) => !hasLeft && program.accountId === accountId
@@ -106,7 +106,7 @@ class FakeSeat implements RunSlot {
       })
       return {
         kind: "responded",
-        response: toValResponse((await (await this.#load())?.(request)) as Response),
+        response: toProgramResponse((await (await this.#load())?.(request)) as Response),
       }
     })
   }
