@@ -99,12 +99,12 @@ export async function createQueueNode(db: Database, runsMax: number, on: RunWatc
   const worker = new QueueWorker(
     nodeId,
     queue,
-    createClaimedRuns(
-      { vals: createValStore(db), versions: createVersionStore(db), queue },
-      { getById: () => Promise.reject(new Error("No file is started")) },
+    createClaimedRuns({
+      stores: { vals: createValStore(db), versions: createVersionStore(db), queue },
+      startedFiles: { getById: () => Promise.reject(new Error("No file is started")) },
       liveRuns,
-      createIdleRunner(on),
-      {
+      runner: createIdleRunner(on),
+      programs: {
         of: async (val, accountId) => ({
           key: val.id,
           group: val.id,
@@ -121,12 +121,12 @@ export async function createQueueNode(db: Database, runsMax: number, on: RunWatc
         }),
         ofUnsaved: () => Promise.reject(new Error("No code is unsaved")),
       },
-      new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, Date.now),
-      { read: () => Promise.reject(new Error("no mail is stored")) },
-      { hasRun: () => true, countRun() {} },
-      createBegunRuns(nodes, nodeId),
-      () => 0,
-    ),
+      responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, Date.now),
+      mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
+      allowances: { hasRun: () => true, countRun() {} },
+      begunRuns: createBegunRuns(nodes, nodeId),
+      delayOf: () => 0,
+    }),
     liveRuns,
     { ...queueWorkerLimits, runsMax, runsPerAccountMax: Math.ceil(runsMax / 4) },
     { notify() {}, listen: () => () => {} },

@@ -42,13 +42,13 @@ export function composeInboundMail(
     isolation: config.isolation,
     onWeak: (message) => onErrorOf("mail reader")(new Error(message)),
   })
-  const mailbox = createMailbox(
-    stores.mails,
-    stores.objects,
+  const mailbox = createMailbox({
+    store: stores.mails,
+    objects: stores.objects,
     allowances,
     queue,
-    queueRoom,
-    {
+    room: queueRoom,
+    rules: {
       loops:
         domain === undefined
           ? undefined
@@ -59,18 +59,18 @@ export function composeInboundMail(
       },
       perAccountPerMinute,
     },
-    new SharedRates("mails per account", minuteMs, now, budgets),
-    foundation,
-  )
-  const testMails = createTestMails(
+    rates: new SharedRates("mails per account", minuteMs, now, budgets),
+    clock: foundation,
+  })
+  const testMails = createTestMails({
     calls,
     runs,
-    stores.users,
-    mailReader,
+    users: stores.users,
+    reader: mailReader,
     mailbox,
-    domain ?? "localhost",
-    foundation,
-  )
+    domain: domain ?? "localhost",
+    clock: foundation,
+  })
   return { mailReader, mailbox, testMails }
 }
 
@@ -156,7 +156,7 @@ export async function composeOutboundMail(
         foundation,
         "send mail",
         "client",
-        createEmailDelivery(emails, transport, observer, foundation),
+        createEmailDelivery({ store: emails, transport, observer, clock: foundation }),
       ),
       concurrencyMax,
       pollMs,
@@ -180,15 +180,15 @@ export async function composeOutboundMail(
   return {
     emails,
     mailWorker,
-    outgoingMail: createOutgoingMail(
-      emails,
+    outgoingMail: createOutgoingMail({
+      store: emails,
       settings,
       stores,
       liveRuns,
       quotas,
-      mailWorker,
-      foundation,
-    ),
+      sending: mailWorker,
+      clock: foundation,
+    }),
     /** Undefined if the server sends no mail, or cannot count what waits. */
     async readSentMail(): Promise<SentStats | undefined> {
       const waiting = worker && (await claims.stats().catch(() => undefined))

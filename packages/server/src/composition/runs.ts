@@ -64,27 +64,27 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
   const runs = createRuns(stores.runs, vals, liveRuns, foundation)
   const starter = createRunStarter(liveRuns, runner, programs, allowances, foundation)
   const startedFiles = createStartedFiles(stores.versionFiles)
-  const calls = createCalls(
+  const calls = createCalls({
     starter,
     vals,
     versions,
     programs,
     startedFiles,
     mailInputs,
-    stores.runs,
-    foundation,
-  )
-  const replays = createReplays(
+    runs: stores.runs,
+    clock: foundation,
+  })
+  const replays = createReplays({
     starter,
     runs,
-    stores.runs,
+    store: stores.runs,
     vals,
     versions,
     startedFiles,
     responses,
     mailInputs,
-  )
-  const claimedRuns = createClaimedRuns(
+  })
+  const claimedRuns = createClaimedRuns({
     stores,
     startedFiles,
     liveRuns,
@@ -93,9 +93,9 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     responses,
     mailInputs,
     allowances,
-    createBegunRuns(stores.nodes, foundation.nodeId),
-    (attempt) => toRetryDelay(workBackoff, attempt),
-  )
+    begunRuns: createBegunRuns(stores.nodes, foundation.nodeId),
+    delayOf: (attempt) => toRetryDelay(workBackoff, attempt),
+  })
   const queue = createQueue(foundation, stores, claimedRuns, liveRuns)
   const room = createQueueRoom(stores.queue, config.runs.queuedPerAccountMax, foundation)
   return {
@@ -107,16 +107,16 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     mailInputs,
     queue,
     queueRoom: room,
-    queuedRuns: createQueuedRuns(
-      stores.queue,
+    queuedRuns: createQueuedRuns({
+      store: stores.queue,
       queue,
       room,
       calls,
       replays,
       runs,
       allowances,
-      foundation,
-    ),
+      clock: foundation,
+    }),
     evaluations: composeEvaluations(foundation, stores, parts, starter, programs),
     runStats: createRunStats(stores.stats, vals, foundation),
     requestContents: createRequestContents(stores.runs, secrets),
@@ -134,16 +134,16 @@ function composeEvaluations(
 ) {
   const { resolveMsMax } = foundation.config.dependencies
   const packages = { resolver: fetching.resolver, resolveMsMax }
-  return createEvaluations(
+  return createEvaluations({
     starter,
     vals,
-    stores.versionFiles,
+    files: stores.versionFiles,
     sources,
     programs,
     runner,
     packages,
-    foundation,
-  )
+    clock: foundation,
+  })
 }
 
 function composeTelemetry(

@@ -47,31 +47,31 @@ export function composeVals(
   )
   const branches = createBranches(stores.branches, vals, runner, foundation)
   const files = createFiles(stores.files, vals, branches)
-  const fileSaves = createFileSaves(
-    stores.files,
+  const fileSaves = createFileSaves({
+    store: stores.files,
     vals,
     files,
     sources,
     runner,
     lockfileWork,
-    foundation,
-  )
+    clock: foundation,
+  })
   const lineMerger = new ThreadedLineMerger()
   return {
     vals,
     branches,
     files,
     fileSaves,
-    merges: createMerges(
-      stores.files,
+    merges: createMerges({
+      store: stores.files,
       vals,
       branches,
       files,
       fileSaves,
       sources,
       lineMerger,
-      foundation,
-    ),
+      clock: foundation,
+    }),
     lineMerger,
     moduleFiles: createModuleFiles(vals, stores.versionFiles, sources),
     differences: createDifferences(files),
@@ -83,15 +83,15 @@ export function composeVals(
     likes: createLikes(stores.likes, vals, foundation),
     comments: createComments(stores.comments, vals, foundation),
     references: createReferences(stores.references, vals),
-    forks: createForks(
-      stores.forks,
+    forks: createForks({
+      store: stores.forks,
       vals,
       versions,
-      valLists,
+      lists: valLists,
       sources,
-      versionLockfiles,
-      foundation,
-    ),
+      lockfiles: versionLockfiles,
+      clock: foundation,
+    }),
     importedVals: createImportedVals(
       stores.importedVals,
       stores.users,

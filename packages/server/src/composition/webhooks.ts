@@ -58,7 +58,15 @@ export function composeWebhooks(
     counts.increment(outcome)
     if (outcome !== "retried") deliveriesPerWebhook.note(webhookId)
   }
-  const sender = createDeliverySender(deliveryStore, client, cipher, links, runs, note, foundation)
+  const sender = createDeliverySender({
+    store: deliveryStore,
+    client,
+    cipher,
+    links,
+    runs,
+    note,
+    clock: foundation,
+  })
   const { concurrencyMax, pollMs, stopMs } = limits
   const worker = new ClaimWorker({
     claims,

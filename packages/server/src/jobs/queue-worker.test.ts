@@ -134,12 +134,12 @@ async function openWorker(
   const worker = new QueueWorker(
     clock.newId(),
     queueStore,
-    createClaimedRuns(
-      { vals, versions: stores.versions, queue: queueStore },
-      { getById: unused },
+    createClaimedRuns({
+      stores: { vals, versions: stores.versions, queue: queueStore },
+      startedFiles: { getById: unused },
       liveRuns,
       runner,
-      {
+      programs: {
         of: async ({ id, version }, accountId) => ({
           key: id,
           group: id,
@@ -156,12 +156,12 @@ async function openWorker(
         }),
         ofUnsaved: unused,
       },
-      new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, clock.now),
-      { read: unused },
-      { hasRun: () => true, countRun() {} },
-      { note: async () => {}, forget: (id) => void forgotten.push(id) },
-      () => 0,
-    ),
+      responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, clock.now),
+      mailInputs: { read: unused },
+      allowances: { hasRun: () => true, countRun() {} },
+      begunRuns: { note: async () => {}, forget: (id) => void forgotten.push(id) },
+      delayOf: () => 0,
+    }),
     liveRuns,
     { ...queueWorkerLimits, ...limits },
     { notify() {}, listen: () => () => {} },

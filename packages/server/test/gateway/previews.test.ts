@@ -21,7 +21,12 @@ describeSqlite("createPreview", (open) => {
   /** The previews of the server with another clock or key. */
   function previewsWith({ now = Date.now, cipher }: PreviewChanges) {
     const { nouns, parts } = fixture.hamlet
-    return createPreviews(nouns.calls, cipher ?? parts.cipher, parts.links, { now })
+    return createPreviews({
+      calls: nouns.calls,
+      cipher: cipher ?? parts.cipher,
+      links: parts.links,
+      clock: { now },
+    })
   }
   let hidden: Val
   let other: Val

@@ -119,16 +119,26 @@ interface SaveOptions {
 /** The rules of saves. */
 export type FileSaves = ReturnType<typeof createFileSaves>
 
+interface FileSavesParts {
+  readonly store: FileSaveStore
+  readonly vals: Vals
+  readonly files: Files
+  readonly sources: Sources
+  readonly runner: Retirer
+  readonly lockfileWork: LockfileWork
+  readonly clock: Clock
+}
+
 /** Creates the rules of saves. The owner of a val may change its files. */
-export function createFileSaves(
-  store: FileSaveStore,
-  vals: Vals,
-  files: Files,
-  sources: Sources,
-  runner: Retirer,
-  lockfileWork: LockfileWork,
-  { newId, now }: Clock,
-) {
+export function createFileSaves({
+  store,
+  vals,
+  files,
+  sources,
+  runner,
+  lockfileWork,
+  clock: { newId, now },
+}: FileSavesParts) {
   /** Applies many changes in one version, or none of them. */
   const save = async (
     caller: Caller,

@@ -105,17 +105,28 @@ const limits = {
 /** The rules of merges. */
 export type Merges = ReturnType<typeof createMerges>
 
+interface MergesParts {
+  readonly store: FileSaveStore
+  readonly vals: Vals
+  readonly branches: Branches
+  readonly files: Files
+  readonly fileSaves: FileSaves
+  readonly sources: Sources
+  readonly lineMerger: LineMerger
+  readonly clock: Clock
+}
+
 /** Creates the rules of merges. The owner of a val may merge its branches. */
-export function createMerges(
-  store: FileSaveStore,
-  vals: Vals,
-  branches: Branches,
-  files: Files,
-  fileSaves: FileSaves,
-  sources: Sources,
-  lineMerger: LineMerger,
-  { newId, now }: Clock,
-) {
+export function createMerges({
+  store,
+  vals,
+  branches,
+  files,
+  fileSaves,
+  sources,
+  lineMerger,
+  clock: { newId, now },
+}: MergesParts) {
   return {
     /**
      * Takes the changes of a branch into its parent in one version, or those of the parent into the

@@ -31,23 +31,36 @@ export type ClaimedOutcome = "over" | "unrecorded" | "not_started" | "over_limit
 /** Runs the runs that this node has claimed. */
 export type ClaimedRuns = ReturnType<typeof createClaimedRuns>
 
-/** Creates the rules of claimed runs. `delayOf` is the delay after a failed attempt. */
-export function createClaimedRuns(
-  stores: {
+interface ClaimedRunsParts {
+  readonly stores: {
     readonly vals: Pick<ValStore, "findById">
     readonly versions: Pick<VersionStore, "find">
     readonly queue: Pick<QueueStore, "drop">
-  },
-  startedFiles: Pick<StartedFiles, "getById">,
-  liveRuns: LiveRuns,
-  runner: Runner,
-  programs: Programs,
-  responses: ResponseKeeper,
-  mailInputs: MailInputs,
-  allowances: Pick<Allowances, "hasRun" | "countRun">,
-  begunRuns: BegunRuns,
-  delayOf: (attempt: number) => number,
-) {
+  }
+  readonly startedFiles: Pick<StartedFiles, "getById">
+  readonly liveRuns: LiveRuns
+  readonly runner: Runner
+  readonly programs: Programs
+  readonly responses: ResponseKeeper
+  readonly mailInputs: MailInputs
+  readonly allowances: Pick<Allowances, "hasRun" | "countRun">
+  readonly begunRuns: BegunRuns
+  readonly delayOf: (attempt: number) => number
+}
+
+/** Creates the rules of claimed runs. `delayOf` is the delay after a failed attempt. */
+export function createClaimedRuns({
+  stores,
+  startedFiles,
+  liveRuns,
+  runner,
+  programs,
+  responses,
+  mailInputs,
+  allowances,
+  begunRuns,
+  delayOf,
+}: ClaimedRunsParts) {
   const adopt = (run: ClaimedRun, val: Val | undefined, isCounted: boolean) =>
     liveRuns.adopt({
       ...run,

@@ -25,17 +25,28 @@ export interface EnqueueInput extends StartedPlace {
 /** Adds runs to the queue. */
 export type QueuedRuns = ReturnType<typeof createQueuedRuns>
 
+interface QueuedRunsParts {
+  readonly store: Pick<QueueStore, "enqueue">
+  readonly queue: RunQueue
+  readonly room: QueueRoom
+  readonly calls: Calls
+  readonly replays: Replays
+  readonly runs: Runs
+  readonly allowances: Allowances
+  readonly clock: Pick<Clock, "newId">
+}
+
 /** Creates the rules of adding runs to the queue. */
-export function createQueuedRuns(
-  store: Pick<QueueStore, "enqueue">,
-  queue: RunQueue,
-  room: QueueRoom,
-  calls: Calls,
-  replays: Replays,
-  runs: Runs,
-  allowances: Allowances,
-  { newId }: Pick<Clock, "newId">,
-) {
+export function createQueuedRuns({
+  store,
+  queue,
+  room,
+  calls,
+  replays,
+  runs,
+  allowances,
+  clock: { newId },
+}: QueuedRunsParts) {
   const enqueue = async (
     caller: Caller,
     val: Val,

@@ -25,13 +25,15 @@ export interface Preview {
 /** The rules of previews. */
 export type Previews = ReturnType<typeof createPreviews>
 
+interface PreviewsParts {
+  readonly calls: Pick<Calls, "findVal">
+  readonly cipher: Pick<Cipher, "sign">
+  readonly links: PreviewLinks
+  readonly clock: Pick<Clock, "now">
+}
+
 /** Creates the rules of previews. */
-export function createPreviews(
-  calls: Pick<Calls, "findVal">,
-  cipher: Pick<Cipher, "sign">,
-  links: PreviewLinks,
-  { now }: Pick<Clock, "now">,
-) {
+export function createPreviews({ calls, cipher, links, clock: { now } }: PreviewsParts) {
   return {
     /**
      * Creates a preview URL. A browser sends no token, and a frame sends no cookie, so for a private

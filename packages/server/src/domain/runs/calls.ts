@@ -34,17 +34,28 @@ export interface AnonymousCall {
 /** Calls of vals through the API. */
 export type Calls = ReturnType<typeof createCalls>
 
+interface CallsParts {
+  readonly starter: RunStarter
+  readonly vals: Vals
+  readonly versions: Versions
+  readonly programs: Programs
+  readonly startedFiles: StartedFiles
+  readonly mailInputs: MailInputs
+  readonly runs: Pick<RunStore, "findLastStart">
+  readonly clock: Clock
+}
+
 /** Creates the rules of calls. */
-export function createCalls(
-  starter: RunStarter,
-  vals: Vals,
-  versions: Versions,
-  programs: Programs,
-  startedFiles: StartedFiles,
-  mailInputs: MailInputs,
-  runs: Pick<RunStore, "findLastStart">,
-  { now }: Clock,
-) {
+export function createCalls({
+  starter,
+  vals,
+  versions,
+  programs,
+  startedFiles,
+  mailInputs,
+  runs,
+  clock: { now },
+}: CallsParts) {
   const findTrial = (val: Val, args: CallArgs) => findTrialInput(runs, val, args, now())
   const startCall = async (
     caller: Caller,

@@ -31,17 +31,28 @@ export interface EvalPackages {
 /** Runs unsaved code. */
 export type Evaluations = ReturnType<typeof createEvaluations>
 
+interface EvaluationsParts {
+  readonly starter: RunStarter
+  readonly vals: Vals
+  readonly files: VersionFileStore
+  readonly sources: Sources
+  readonly programs: Programs
+  readonly runner: Retirer
+  readonly packages: EvalPackages
+  readonly clock: Clock
+}
+
 /** Creates the rules of unsaved code. */
-export function createEvaluations(
-  starter: RunStarter,
-  vals: Vals,
-  files: VersionFileStore,
-  sources: Sources,
-  programs: Programs,
-  runner: Retirer,
-  packages: EvalPackages,
-  clock: Clock,
-) {
+export function createEvaluations({
+  starter,
+  vals,
+  files,
+  sources,
+  programs,
+  runner,
+  packages,
+  clock,
+}: EvaluationsParts) {
   const startCode = async (caller: Caller, { code, args }: EvalInput) => {
     const { userId } = caller
     const val = toUnsavedVal(clock, caller, await toModule(sources, caller, code))

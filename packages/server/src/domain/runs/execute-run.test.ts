@@ -42,16 +42,16 @@ describe("createCalls", () => {
     const starter = createRunStarter(liveRuns, runner, programs, allowances, rules.clock)
     const mailInputs = { read: () => Promise.reject(new Error("no mail is stored")) }
     const startedFiles = createStartedFiles(rules.stores.versionFiles)
-    calls = createCalls(
+    calls = createCalls({
       starter,
       vals,
       versions,
       programs,
       startedFiles,
       mailInputs,
-      { findLastStart: async () => null },
-      rules.clock,
-    )
+      runs: { findLastStart: async () => null },
+      clock: rules.clock,
+    })
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })

@@ -44,16 +44,26 @@ const limits = {
 /** The rules of forks. */
 export type Forks = ReturnType<typeof createForks>
 
+interface ForksParts {
+  readonly store: ForkStore
+  readonly vals: Vals
+  readonly versions: Versions
+  readonly lists: ValLists
+  readonly sources: Sources
+  readonly lockfiles: VersionLockfiles
+  readonly clock: Clock
+}
+
 /** Creates the rules of forks. */
-export function createForks(
-  store: ForkStore,
-  vals: Vals,
-  versions: Versions,
-  lists: ValLists,
-  sources: Sources,
-  lockfiles: VersionLockfiles,
-  { newId, now }: Clock,
-) {
+export function createForks({
+  store,
+  vals,
+  versions,
+  lists,
+  sources,
+  lockfiles,
+  clock: { newId, now },
+}: ForksParts) {
   return {
     /**
      * Copies a version of a val that the caller may see: code, readme and type. The copy imports the

@@ -29,19 +29,29 @@ const limits = {
   lateMs: 60 * 60 * 1000,
 }
 
+interface DeliverySenderParts {
+  readonly store: DeliveryStore
+  readonly client: WebhookClient
+  readonly cipher: Cipher
+  readonly links: MessageLinks
+  readonly runs: RunAdder
+  readonly note: (webhookId: string, outcome: DeliveryOutcome) => void
+  readonly clock: Clock
+}
+
 /**
  * Creates the sender of messages. A webhook whose target is a val gets a run in the queue instead.
  * `note` counts an attempt that has ended, for retention and the metrics.
  */
-export function createDeliverySender(
-  store: DeliveryStore,
-  client: WebhookClient,
-  cipher: Cipher,
-  links: MessageLinks,
-  runs: RunAdder,
-  note: (webhookId: string, outcome: DeliveryOutcome) => void,
-  { newId, now }: Clock,
-) {
+export function createDeliverySender({
+  store,
+  client,
+  cipher,
+  links,
+  runs,
+  note,
+  clock: { newId, now },
+}: DeliverySenderParts) {
   const record = async (claim: Claim, due: DueDelivery, ended: EndedAttempt) => {
     const attempt = { ...toRecorded(due, ended), ...decideNext(claim, due, ended) }
     const { id } = due.webhook

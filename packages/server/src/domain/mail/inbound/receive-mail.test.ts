@@ -52,16 +52,16 @@ const open = (findNew: MailStore["findNew"], changes: Changes = {}) => {
     async discard() {},
   } as unknown as ObjectStore
   const { hasRun = () => true, hasRoom = async () => true, perAccountPerMinute } = changes
-  const mailbox = createMailbox(
+  const mailbox = createMailbox({
     store,
     objects,
-    { hasRun, countRun: (id) => calls.push(`run of ${id}`) },
-    { wake() {} },
-    { has: hasRoom, add() {} },
-    { loops: undefined, mailbox: { messagesMax: 1, bytesMax: 1 }, perAccountPerMinute },
-    changes.rates ?? new SharedRates("mails", 60_000, () => 0, alone),
-    { newId: () => "r", now: () => 0 },
-  )
+    allowances: { hasRun, countRun: (id) => calls.push(`run of ${id}`) },
+    queue: { wake() {} },
+    room: { has: hasRoom, add() {} },
+    rules: { loops: undefined, mailbox: { messagesMax: 1, bytesMax: 1 }, perAccountPerMinute },
+    rates: changes.rates ?? new SharedRates("mails", 60_000, () => 0, alone),
+    clock: { newId: () => "r", now: () => 0 },
+  })
   return { mailbox, calls }
 }
 

@@ -104,17 +104,28 @@ const limits = {
 /** Receives mail for vals. */
 export type Mailbox = ReturnType<typeof createMailbox>
 
+interface MailboxParts {
+  readonly store: MailStore
+  readonly objects: ObjectStore
+  readonly allowances: Pick<Allowances, "hasRun" | "countRun">
+  readonly queue: Pick<RunQueue, "wake">
+  readonly room: Pick<QueueRoom, "has" | "add">
+  readonly rules: ReceiveRules
+  readonly rates: Pick<SharedRates, "hasToken" | "charge">
+  readonly clock: Clock
+}
+
 /** Creates the mailbox. `rates` are the messages per minute of each account. */
-export function createMailbox(
-  store: MailStore,
-  objects: ObjectStore,
-  allowances: Pick<Allowances, "hasRun" | "countRun">,
-  queue: Pick<RunQueue, "wake">,
-  room: Pick<QueueRoom, "has" | "add">,
-  { loops, mailbox, perAccountPerMinute }: ReceiveRules,
-  rates: Pick<SharedRates, "hasToken" | "charge">,
-  { newId, now }: Clock,
-) {
+export function createMailbox({
+  store,
+  objects,
+  allowances,
+  queue,
+  room,
+  rules: { loops, mailbox, perAccountPerMinute },
+  rates,
+  clock: { newId, now },
+}: MailboxParts) {
   const assertAllowance = async (ownerId: string) => {
     if (perAccountPerMinute !== undefined && !(await rates.hasToken(ownerId, perAccountPerMinute)))
       throw new MailRefused("account_limit", "the recipient gets too much mail; try again later")

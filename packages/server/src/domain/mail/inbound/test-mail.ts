@@ -23,16 +23,26 @@ import type { Mailbox } from "./receive-mail.ts"
 /** Mails that owners send to their own vals, to try them. */
 export type TestMails = ReturnType<typeof createTestMails>
 
+interface TestMailsParts {
+  readonly calls: Pick<Calls, "findVal">
+  readonly runs: Runs
+  readonly users: Pick<UserStore, "findById">
+  readonly reader: MailReader
+  readonly mailbox: Mailbox
+  readonly domain: string
+  readonly clock: Clock
+}
+
 /** Creates the rules of test mails. `domain` is that of the vals' mail addresses. */
-export function createTestMails(
-  calls: Pick<Calls, "findVal">,
-  runs: Runs,
-  users: Pick<UserStore, "findById">,
-  reader: MailReader,
-  mailbox: Mailbox,
-  domain: string,
-  clock: Clock,
-) {
+export function createTestMails({
+  calls,
+  runs,
+  users,
+  reader,
+  mailbox,
+  domain,
+  clock,
+}: TestMailsParts) {
   return {
     /**
      * Runs a val of the caller, or a file of it, as if a mail had come. Returns the run, which is

@@ -61,13 +61,20 @@ export interface DeliveryObserver {
   onAvailability(problem: string | undefined): void
 }
 
+interface EmailDeliveryParts {
+  readonly store: Pick<EmailStore, "findToSend" | "record">
+  readonly transport: Pick<MailTransport, "send">
+  readonly observer: DeliveryObserver
+  readonly clock: Pick<Clock, "now">
+}
+
 /** Creates the function that makes one attempt to send an email, and records its outcome. */
-export function createEmailDelivery(
-  store: Pick<EmailStore, "findToSend" | "record">,
-  transport: Pick<MailTransport, "send">,
-  { onOutcome, onAvailability }: DeliveryObserver,
-  { now }: Pick<Clock, "now">,
-) {
+export function createEmailDelivery({
+  store,
+  transport,
+  observer: { onOutcome, onAvailability },
+  clock: { now },
+}: EmailDeliveryParts) {
   return async (claim: Claim, signal: AbortSignal): Promise<void> => {
     const found = await store.findToSend(claim.id)
     if (!found) return

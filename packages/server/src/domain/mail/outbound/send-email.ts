@@ -41,19 +41,29 @@ const runEmailsMax = 100
 /** The rules of outgoing mail. */
 export type OutgoingMail = ReturnType<typeof createOutgoingMail>
 
+interface OutgoingMailParts {
+  readonly store: EmailStore
+  readonly settings: MailSettings | null
+  readonly stores: SenderStores
+  readonly liveRuns: Pick<LiveRuns, "find">
+  readonly quotas: QuotaBook
+  readonly sending: { wake(): void }
+  readonly clock: Clock
+}
+
 /**
  * Creates the rules of outgoing mail. `settings` is null if the server sends no mail; `sending` is
  * woken when an email waits.
  */
-export function createOutgoingMail(
-  store: EmailStore,
-  settings: MailSettings | null,
-  stores: SenderStores,
-  liveRuns: Pick<LiveRuns, "find">,
-  quotas: QuotaBook,
-  sending: { wake(): void },
-  { newId, now }: Clock,
-) {
+export function createOutgoingMail({
+  store,
+  settings,
+  stores,
+  liveRuns,
+  quotas,
+  sending,
+  clock: { newId, now },
+}: OutgoingMailParts) {
   const get = async ({ userId }: Caller, id: string): Promise<Email> => {
     const email = await store.find(userId, id)
     if (!email) throw emailNotFound(id)

@@ -47,17 +47,28 @@ export interface Replay {
 /** The rules of replays. */
 export type Replays = ReturnType<typeof createReplays>
 
+interface ReplaysParts {
+  readonly starter: RunStarter
+  readonly runs: Runs
+  readonly store: RunStore
+  readonly vals: Pick<Vals, "findById">
+  readonly versions: Versions
+  readonly startedFiles: Pick<StartedFiles, "getById">
+  readonly responses: ResponseKeeper
+  readonly mailInputs: MailInputs
+}
+
 /** Creates the rules of replays. */
-export function createReplays(
-  starter: RunStarter,
-  runs: Runs,
-  store: RunStore,
-  vals: Pick<Vals, "findById">,
-  versions: Versions,
-  startedFiles: Pick<StartedFiles, "getById">,
-  responses: ResponseKeeper,
-  mailInputs: MailInputs,
-) {
+export function createReplays({
+  starter,
+  runs,
+  store,
+  vals,
+  versions,
+  startedFiles,
+  responses,
+  mailInputs,
+}: ReplaysParts) {
   /** The file that the run has started, as it was in a version. */
   const findVal = async (run: RunDetail, version: number): Promise<Val | undefined> => {
     const { file, branch, val } = run
