@@ -38,14 +38,13 @@ export type { ImportRules, RulesProgram } from "./import-rules.ts"
 export { plainRules } from "./import-rules.ts"
 export { PackageResolver, type ResolverOptions, type ResolverRequest } from "./package-resolver.ts"
 export { readTypes } from "./read-types.ts"
-export {
-  type Bundle,
-  type ImportPlace,
-  type PackageTypes,
-  type ResolvedImport,
-  type ResolvedPackages,
-  type SourceFile,
-  toStoredBundle,
+export type {
+  Bundle,
+  ImportPlace,
+  PackageTypes,
+  ResolvedImport,
+  ResolvedPackages,
+  SourceFile,
 } from "./resolved-packages.ts"
 export { resolverLimits } from "./resolver-limits.ts"
 export { findClauseEnd, skipTrivia } from "./tool/scan-code.ts"

@@ -1,4 +1,4 @@
-import type { BundleFiles, BundleScript, StoredBundle } from "@hamlet/sandbox"
+import type { BundleFiles, BundleScript } from "@hamlet/sandbox"
 
 /** A file of code. */
 export interface SourceFile {
@@ -58,12 +58,6 @@ export interface Bundle extends BundleScript {
   readonly files: BundleFiles | null
   /** The declarations of the packages, for editors; null when there are none. */
   readonly types: BundleFiles | null
-}
-
-/** A bundle that is in memory, as if it were stored. */
-export function toStoredBundle({ hash, code, cache, files }: Bundle): StoredBundle {
-  const bytes = code.length + (cache?.length ?? 0)
-  return { hash, bytes, files, read: async () => ({ code, cache }) }
 }
 
 /** The declarations of npm packages, with the links by which TypeScript finds packages. */

@@ -76,7 +76,12 @@ export {
   type SocketOutcome,
   type Stopped,
 } from "./program/runner.ts"
-export type { BundleFiles, BundleScript, StoredBundle } from "./program/stored-bundle.ts"
+export {
+  type BundleFiles,
+  type BundleScript,
+  type StoredBundle,
+  toStoredBundle,
+} from "./program/stored-bundle.ts"
 export { bundleProgram, toScript } from "./sandboxes/bundle-program.ts"
 export { type Controller, findOwnGroups, type OwnGroup } from "./sandboxes/cgroups/cgroup-mounts.ts"
 export { Cgroups } from "./sandboxes/cgroups/cgroups.ts"

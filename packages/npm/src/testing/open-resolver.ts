@@ -2,16 +2,17 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PackageFolders, type Sandboxes, type SandboxOptions, sandboxLimits } from "@hamlet/sandbox"
+import {
+  PackageFolders,
+  type Sandboxes,
+  type SandboxOptions,
+  sandboxLimits,
+  toStoredBundle,
+} from "@hamlet/sandbox"
 import { denoPath, openSandboxes, packageLocationUrl } from "@hamlet/sandbox/testing"
 import { plainRules } from "../import-rules.ts"
 import { PackageResolver, type ResolverOptions } from "../package-resolver.ts"
-import {
-  type Bundle,
-  type ResolvedImport,
-  type ResolvedPackages,
-  toStoredBundle,
-} from "../resolved-packages.ts"
+import type { Bundle, ResolvedImport, ResolvedPackages } from "../resolved-packages.ts"
 import { type ResolverLimits, resolverLimits } from "../resolver-limits.ts"
 import { FakeRegistry } from "./fake-registry.ts"
 import { openForwardingProxy } from "./forwarding-proxy.ts"

@@ -25,10 +25,11 @@ import type {
   RunListener,
   RunSlot,
 } from "../program/runner.ts"
+import { toStoredBundle } from "../program/stored-bundle.ts"
 import { sandboxLimits } from "../sandboxes/sandbox-limits.ts"
 import { Sandboxes } from "../sandboxes/sandboxes.ts"
 import { readResponseText } from "../sandboxes/testing/program-response.ts"
-import { toBundle, toStored } from "../sandboxes/testing/to-bundle.ts"
+import { toBundle } from "../sandboxes/testing/to-bundle.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
 import { Supervisor } from "./supervisor.ts"
 
@@ -253,7 +254,7 @@ describe("Supervisor", () => {
 
   test("gives a program its packages", async () => {
     stage = await Stage.open()
-    const bundle = toStored(toBundle([`({ greet: () => "hello from a package" })`]))
+    const bundle = toStoredBundle(toBundle([`({ greet: () => "hello from a package" })`]))
     const code = `export default () => new Response(globalThis[Symbol.for("hamlet.packages")]("${bundle.hash}", 0).greet())`
     const program = toProgram(code)
     const load = async () => ({ ...(await program.load()), bundles: [bundle] })
@@ -553,6 +554,17 @@ describe("Supervisor", () => {
     const other = await fetchOnce(toProgram(identity, { ...about, version: 2 }))
     expect((await fetchOnce(toProgram(identity))).text).toBe(first.text)
     expect(other.text).not.toBe(first.text)
+  })
+
+  test("ends the processes of the programs that are meant, with their runs, and no others", async () => {
+    stage = await Stage.open()
+    const other = await fetchOnce(toProgram(identity, { label: "ada/other" }))
+    const endless = toProgram("export default () => new Promise(() => {})", { isHttp: false })
+    const slot = await stage.supervisor.acquire(endless, new Run())
+    const outcome = slot.call([])
+    stage.supervisor.endAll("ada/hello")
+    expect(await outcome).toMatchObject({ kind: "stopped", status: "crashed" })
+    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).toBe(other.text)
   })
 
   test("binds a new process when its program is retired, and only then", async () => {

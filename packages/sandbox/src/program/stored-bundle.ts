@@ -35,3 +35,14 @@ export interface BundleFiles {
   /** Read when a process needs them, since they may be large. */
   read(): Promise<Uint8Array>
 }
+
+/** A bundle that is in memory, as if it were stored. */
+export function toStoredBundle({
+  hash,
+  files,
+  code,
+  cache,
+}: BundleScript & Pick<StoredBundle, "hash" | "files">): StoredBundle {
+  const bytes = code.length + (cache?.length ?? 0)
+  return { hash, bytes, files, read: async () => ({ code, cache }) }
+}

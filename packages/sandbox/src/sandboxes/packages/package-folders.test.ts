@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { StoredBundle } from "../../program/stored-bundle.ts"
-import { type MadeBundle, toBundle, toStored } from "../testing/to-bundle.ts"
+import { toStoredBundle } from "../../program/stored-bundle.ts"
+import { type MadeBundle, toBundle } from "../testing/to-bundle.ts"
 import { compressArchive, packFiles } from "./file-archive.ts"
 import { PackageFolders } from "./package-folders.ts"
 
@@ -28,7 +29,7 @@ async function provide(bundle: StoredBundle): Promise<string> {
 
 /** A bundle that counts how often it is read. */
 function counted(bundle: MadeBundle): StoredBundle & { reads: number } {
-  const stored = toStored(bundle)
+  const stored = toStoredBundle(bundle)
   const counting = {
     ...stored,
     reads: 0,
@@ -58,7 +59,7 @@ describe("PackageFolders", () => {
   test("links the files of packages, too", async () => {
     const list = { files: [["a/data.txt", 4] as const], links: [] }
     const archive = await compressArchive(packFiles(list, Buffer.from("data")) ?? Buffer.of())
-    const bundle = toStored({ ...toBundle(["1"]), files: { read: async () => archive } })
+    const bundle = toStoredBundle({ ...toBundle(["1"]), files: { read: async () => archive } })
     const sandbox = await provide(bundle)
     expect(readFileSync(join(sandbox, bundle.hash, "a/data.txt"), "utf8")).toBe("data")
     expect(readdirSync(sandbox).sort()).toEqual([bundle.hash, `${bundle.hash}.js`])
@@ -68,7 +69,7 @@ describe("PackageFolders", () => {
     const isPlain = async (code: string) => {
       const target = join(folder, `sandbox${sandboxes++}`)
       mkdirSync(target)
-      return (await folders.provide(toStored(toBundle([code])), target)).isPlain
+      return (await folders.provide(toStoredBundle(toBundle([code])), target)).isPlain
     }
     expect(await isPlain("1")).toBe(true)
     expect(await isPlain('require("node:fs")')).toBe(false)
@@ -77,7 +78,7 @@ describe("PackageFolders", () => {
   })
 
   test("tries again after a failure, of which it leaves nothing", async () => {
-    const bundle = toStored(toBundle(["1"]))
+    const bundle = toStoredBundle(toBundle(["1"]))
     const broken = { ...bundle, read: () => Promise.reject(new Error("no database")) }
     await expect(provide(broken)).rejects.toThrow("no database")
     const bad = { ...bundle, files: { read: async () => Buffer.from("not an archive") } }
@@ -87,7 +88,7 @@ describe("PackageFolders", () => {
 
   test("removes the bundles that were not used for longest when they are too large", async () => {
     const large = Array.from({ length: 3 }, (_, index) => {
-      const bundle = toStored(toBundle([`${index}`]))
+      const bundle = toStoredBundle(toBundle([`${index}`]))
       return { ...bundle, bytes: 100 * 1024 ** 2 }
     })
     const sandboxes = []

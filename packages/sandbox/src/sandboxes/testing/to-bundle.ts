@@ -1,5 +1,5 @@
 import { sha256 } from "@hamlet/kit"
-import type { BundleFiles, BundleScript, StoredBundle } from "../../program/stored-bundle.ts"
+import type { BundleFiles, BundleScript } from "../../program/stored-bundle.ts"
 
 /** A bundle that a test has made. */
 export interface MadeBundle extends BundleScript {
@@ -18,10 +18,4 @@ module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
   const code = new TextEncoder().encode(text)
   const hash = sha256(code).toString("hex")
   return { hash, code, cache: null, files: null, types: null }
-}
-
-/** A bundle that is in memory, as if it were stored. */
-export function toStored({ hash, code, cache, files }: MadeBundle): StoredBundle {
-  const bytes = code.length + (cache?.length ?? 0)
-  return { hash, bytes, files, read: async () => ({ code, cache }) }
 }
