@@ -31,7 +31,7 @@ export {
   type OwnServer,
   type RoutePolicy,
 } from "./egress/policy/decide.ts"
-export { createEgressPolicy, type EgressPolicy } from "./egress/policy/policy.ts"
+export { createEgressPolicy, type EgressPolicy } from "./egress/policy/egress-policy.ts"
 export { Refusal } from "./egress/policy/refusal.ts"
 export { parseTarget, type Target } from "./egress/policy/target.ts"
 export type { ReadSocketRequest } from "./egress/sockets/socket-request.ts"
@@ -103,7 +103,7 @@ export type { Tool, ToolPaths } from "./sandboxes/profiles/tool-profile.ts"
 export { RuntimeFolder } from "./sandboxes/runtime-folder.ts"
 export { sandboxLimits } from "./sandboxes/sandbox-limits.ts"
 export { type IsolationReport, Sandboxes, type SandboxOptions } from "./sandboxes/sandboxes.ts"
-export { createSystemCallFilter } from "./sandboxes/seccomp/system-call-filter.ts"
+export { createSeccompFilter } from "./sandboxes/seccomp/seccomp-filter.ts"
 export { type WorkerLimits, workerDefaults } from "./worker-processes/worker-limits.ts"
 export {
   noOwner,

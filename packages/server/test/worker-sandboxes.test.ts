@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { openDatabases } from "@hamlet/owner-databases/testing"
-import { createSystemCallFilter } from "@hamlet/sandbox"
+import { createSeccompFilter } from "@hamlet/sandbox"
 import { hasBubblewrap, isRoot, readStatus } from "@hamlet/sandbox/testing"
 import { CodeTools } from "../src/runtime/parser/code-tools.ts"
 import { listParsers } from "../src/runtime/parser/testing/parser-testing.ts"
@@ -72,7 +72,7 @@ function expectWalls(pid: number): void {
   for (const set of ["CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb"])
     expect([set, BigInt(`0x${readStatus(pid, set)}`)]).toEqual([set, 0n])
   expect(readStatus(pid, "NoNewPrivs")).toBe("1")
-  if (createSystemCallFilter("worker")) expect(readStatus(pid, "Seccomp")).toBe("2")
+  if (createSeccompFilter("worker")) expect(readStatus(pid, "Seccomp")).toBe("2")
   for (const namespace of ["net", "pid", "mnt", "ipc", "uts"])
     expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(
       readlinkSync(`/proc/self/ns/${namespace}`),

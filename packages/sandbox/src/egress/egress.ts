@@ -2,7 +2,7 @@ import { OpenCounts } from "@hamlet/kit"
 import type { EgressPaths } from "../sandboxes/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { OwnServer, RoutePolicy } from "./policy/decide.ts"
-import type { EgressPolicy } from "./policy/policy.ts"
+import type { EgressPolicy } from "./policy/egress-policy.ts"
 import { Refusal } from "./policy/refusal.ts"
 import {
   createResolveRecords,

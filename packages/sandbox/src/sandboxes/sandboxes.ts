@@ -18,7 +18,7 @@ import type { Tool } from "./profiles/tool-profile.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
 import { Sandbox, type SandboxHost, type SandboxSpec } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
-import { createSystemCallFilter } from "./seccomp/system-call-filter.ts"
+import { createSeccompFilter } from "./seccomp/seccomp-filter.ts"
 import { findStartProblem } from "./start-problem.ts"
 import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
 
@@ -324,7 +324,7 @@ async function choose(
   cgroups: Cgroups,
   onError: OnError,
 ): Promise<Sandboxes> {
-  const filter = createSystemCallFilter("deno")
+  const filter = createSeccompFilter("deno")
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
   const { baseUrl, limits } = options
   // The sandboxes of a server that runs as root are other users.

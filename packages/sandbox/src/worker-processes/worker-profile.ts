@@ -23,7 +23,7 @@ import {
 } from "../sandboxes/launch/isolation.ts"
 import type { LaunchedProcess } from "../sandboxes/launch/launched-process.ts"
 import { launch, type Profile } from "../sandboxes/launch/launcher.ts"
-import { createSystemCallFilter } from "../sandboxes/seccomp/system-call-filter.ts"
+import { createSeccompFilter } from "../sandboxes/seccomp/seccomp-filter.ts"
 import { chooseWorkerUser } from "../sandboxes/user-range.ts"
 
 /** A program of ours on Bun that works on untrusted input, such as a parser. */
@@ -91,7 +91,7 @@ async function getBox(program: string, hasFolder: boolean): Promise<WorkerBox | 
 
 async function findBox(program: string, hasFolder: boolean): Promise<WorkerBox | undefined> {
   const user = isRoot ? chooseWorkerUser() : process.getuid?.()
-  const filter = createSystemCallFilter("worker")
+  const filter = createSeccompFilter("worker")
   const modes = listModes(hasFolder)
   const { isolations } = listIsolations(process.execPath, "bubblewrap", !!filter, modes)
   if (user === undefined || isolations.length === 0) return undefined

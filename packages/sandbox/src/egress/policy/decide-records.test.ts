@@ -6,8 +6,8 @@ import {
   type RecordsQuery,
   toReverseName,
 } from "./decide-records.ts"
+import { createEgressPolicy } from "./egress-policy.ts"
 import { CannotResolve } from "./limited-lookup.ts"
-import { createEgressPolicy } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 import type { ResolveRecords } from "./resolve-records.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { OwnServer } from "./decide.ts"
 import { decideLookup, decideSocket, type SocketTarget } from "./decide-socket.ts"
-import { createEgressPolicy } from "./policy.ts"
+import { createEgressPolicy } from "./egress-policy.ts"
 import { Refusal } from "./refusal.ts"
 
 const names: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import type { OwnServer, RoutePolicy } from "./decide.ts"
+import { type HostDecision, isLocal } from "./egress-policy.ts"
 import { parseHost } from "./host.ts"
-import { type HostDecision, isLocal } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 
 /** A TCP connection that a program asks for. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { HeaderList } from "@hamlet/http1"
 import { depthHeader, depthMax } from "../../program/outgoing-request.ts"
 import { decide, type RequestSender, type RoutePolicy } from "./decide.ts"
-import type { HostDecision } from "./policy.ts"
+import type { HostDecision } from "./egress-policy.ts"
 import { Refusal } from "./refusal.ts"
 import { parseTarget, type Target } from "./target.ts"
 

@@ -1,7 +1,7 @@
 import type { HeaderList } from "@hamlet/http1"
 import { depthHeader, depthMax, type Substitution } from "../../program/outgoing-request.ts"
+import type { EgressPolicy, HostDecision } from "./egress-policy.ts"
 import { forwardedHeaders } from "./forwarded-headers.ts"
-import type { EgressPolicy, HostDecision } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 import type { ResolveRecords } from "./resolve-records.ts"
 import { substituteSecrets } from "./substitute-secrets.ts"

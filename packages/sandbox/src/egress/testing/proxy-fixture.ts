@@ -6,7 +6,7 @@ import type { RunListener } from "../../program/runner.ts"
 import type { EgressClient } from "../../sandboxes/egress-listener.ts"
 import { Egress, type EgressOptions } from "../egress.ts"
 import { type EgressLimits, egressLimits } from "../egress-limits.ts"
-import type { HostDecision } from "../policy/policy.ts"
+import type { HostDecision } from "../policy/egress-policy.ts"
 import type { ProxyListener } from "../proxy/proxy-listener.ts"
 import { RawClient } from "./raw-client.ts"
 

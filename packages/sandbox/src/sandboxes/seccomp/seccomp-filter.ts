@@ -6,7 +6,7 @@ import { type FilteredProgram, findSystemCalls, type SystemCallTable } from "./s
  * system call. It ends in "not implemented", so that calls of newer kernels are refused too, and
  * programs fall back to older ones. Undefined on architectures without a table.
  */
-export function createSystemCallFilter(
+export function createSeccompFilter(
   program: FilteredProgram,
   architecture: NodeJS.Architecture = process.arch,
 ): Uint8Array | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Refused } from "@hamlet/kit"
 import fc from "fast-check"
-import { createEgressPolicy, type EgressPolicyOptions, type HostDecision } from "./policy.ts"
+import { createEgressPolicy, type EgressPolicyOptions, type HostDecision } from "./egress-policy.ts"
 
 const names: Readonly<Record<string, readonly string[]>> = {
   "public.example": ["93.184.216.34", "2606:4700::1111"],

@@ -10,7 +10,7 @@ import {
   openSandboxes,
   readStatus,
 } from "../testing/sandbox-testing.ts"
-import { createSystemCallFilter } from "./system-call-filter.ts"
+import { createSeccompFilter } from "./seccomp-filter.ts"
 import { type FilteredProgram, findSystemCalls, type SystemCallTable } from "./system-calls.ts"
 
 const notPermitted = 1
@@ -33,7 +33,7 @@ const allowed = 0x7fff_0000
 const killed = 0x8000_0000
 const failed = (error: number) => 0x0005_0000 | error
 const perl = Bun.which("perl")
-const canCall = hasBubblewrap && perl !== null && createSystemCallFilter("deno") !== undefined
+const canCall = hasBubblewrap && perl !== null && createSeccompFilter("deno") !== undefined
 if (!canCall)
   notRun(
     "the filter of system calls",
@@ -43,15 +43,15 @@ if (!canCall)
 /** Linux has about 470 calls; the rest are those of kernels to come. */
 const everyNumber = Array.from({ length: 1000 }, (_, number) => number)
 
-describe.if(process.platform === "linux")("createSystemCallFilter", () => {
+describe.if(process.platform === "linux")("createSeccompFilter", () => {
   test("returns undefined for architectures without a table", () => {
-    expect(createSystemCallFilter("deno", "s390x")).toBeUndefined()
+    expect(createSeccompFilter("deno", "s390x")).toBeUndefined()
   })
 
   for (const architecture of ["x64", "arm64"] as const)
     for (const program of ["deno", "worker"] as const) {
       const table = getTable(architecture, program)
-      const judge = createJudge(createSystemCallFilter(program, architecture))
+      const judge = createJudge(createSeccompFilter(program, architecture))
       const call = (number: number, argument = 0) => judge(table.architecture, number, argument)
 
       test(`allows ${program} on ${architecture} the calls of the table, and no other`, () => {
@@ -89,7 +89,7 @@ describe.if(process.platform === "linux")("createSystemCallFilter", () => {
     }
 })
 
-describe.if(canCall)("createSystemCallFilter, installed,", () => {
+describe.if(canCall)("createSeccompFilter, installed,", () => {
   const table = canCall ? getTable(process.arch, "deno") : undefined
   const { clone = 0, socket = 0, socketpair = 0 } = table?.judged ?? {}
 
@@ -176,7 +176,7 @@ function callEach(calls: readonly (readonly number[])[], program: FilteredProgra
   const folder = mkdtempSync(join(tmpdir(), "hamlet-filter-test-"))
   try {
     const filter = join(folder, "filter")
-    writeFileSync(filter, createSystemCallFilter(program) ?? "")
+    writeFileSync(filter, createSeccompFilter(program) ?? "")
     const lines = calls.map((call) => {
       const whole = Array.from({ length: 7 }, (_, index) => call[index] ?? 0)
       return `$! = 0; $result = syscall(${whole.join(", ")}); print $result < 0 ? $! + 0 : 0, "\\n";`
