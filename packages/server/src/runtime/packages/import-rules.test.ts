@@ -17,8 +17,8 @@ const typescript = { "content-type": "application/typescript" }
 
 const standardModules = {
   ...readStandardModules(),
-  blob: "export const blob = 'of this server'",
-  "blob/main": "export const blob = 'of the val'",
+  blob: "export const blob = `of this server, at ${import.meta.url}`",
+  "blob/main": "export const blob = `of the val, at ${import.meta.url}`",
 }
 
 let open: OpenResolver<ImportFacts>
