@@ -32,7 +32,7 @@ function readUsers(root: string, files: readonly string[]): Map<string, string[]
   const packages = readPackages(root)
   const users = new Map<string, string[]>()
   for (const user of files.filter((path) => /\.(m?[jt]s|[jt]sx)$|\/bin\/\w+$/.test(path))) {
-    const source = readFileSync(join(root, user), "utf8")
+    const source = readFileSync(join(root, user), "utf8").replace(commentLine, "")
     const specifiers = [...scanImports(user, source), ...listStrings(source).filter(isOfPackage)]
     const imports = specifiers.map((specifier) => resolveImport(root, packages, user, specifier))
     const bases = [...source.matchAll(variableImport)].flatMap(
@@ -46,6 +46,9 @@ function readUsers(root: string, files: readonly string[]): Map<string, string[]
   }
   return users
 }
+
+/** A file that only a comment names is not used: one such path would make most files use it. */
+const commentLine = /^[ \t]*(?:\/\/|\/?\*).*$/gm
 
 const isOfPackage = (text: string) => text.startsWith("@hamlet/")
 

@@ -24,15 +24,18 @@ const aliases = new Map([["browser", "packages/web/test/"]])
  */
 export function selectTests(root, args) {
   const files = listTestFiles(root)
+  const folders = new Set(files.map((file) => file.split("/").slice(0, 2).join("/")))
   return args.flatMap((arg, index) => {
     if (arg.startsWith("-") || optionsWithValue.has(args[index - 1] ?? "")) return [arg]
-    const suite = files.filter((file) => isOfSuite(file, arg)).map((file) => `./${file}`)
+    const name = folders.has(`packages/${arg}`) ? `packages/${arg}` : arg
+    const suite = files.filter((file) => isOfSuite(file, name)).map((file) => `./${file}`)
     return suite.length > 0 ? suite : [arg]
   })
 }
 
 /**
- * A suite is a folder with its test files, or one test file.
+ * A suite is a folder with its test files, or one test file. The name of a package is that package
+ * alone, although others have suites about it.
  * @param {string} file
  * @param {string} name a path from the root, or the end of one
  */

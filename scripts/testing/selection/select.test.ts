@@ -13,6 +13,9 @@ const ofFolder = (...folders: readonly string[]) =>
 describe("selectTests", () => {
   test.each([
     ["cli", ["packages/cli/"]],
+    ["sandbox", ["packages/sandbox/"]],
+    ["std", ["packages/std/"]],
+    ["api/std", ["packages/server/test/api/std.test.ts"]],
     ["packages/cli", ["packages/cli/"]],
     ["./packages/cli/", ["packages/cli/"]],
     ["web", ["packages/web/"]],
