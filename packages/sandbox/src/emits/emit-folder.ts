@@ -1,4 +1,4 @@
-import { mkdirSync, unlinkSync } from "node:fs"
+import { linkSync, mkdirSync, unlinkSync } from "node:fs"
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { ProgramModule } from "../program/program-module.ts"
@@ -23,9 +23,9 @@ export function toEmitsFolder(denoDir: string): string {
 }
 
 /**
- * The JavaScript of programs' modules, one file for each text. A process gets hard links to those of its
- * program, in Deno's cache of transpiled modules, so that nothing is transpiled when it loads them.
- * They last as long as the server.
+ * The files that Deno's cache has of programs' modules: for each text its JavaScript, and the text
+ * itself. A process gets hard links to those of its program, so that nothing is transpiled or written
+ * when it loads them. They last as long as the server.
  */
 export class EmitFolder {
   readonly folder: string
@@ -55,17 +55,21 @@ export class EmitFolder {
     return this.#files.has(key)
   }
 
-  /** Adds the file of a module. See `toEmitFile`. */
-  async add(key: string, content: Uint8Array): Promise<void> {
+  /** Adds the files of a text. See `toEmitFile` and `toModuleFile`. */
+  async add(key: string, javascript: Uint8Array, module: Uint8Array): Promise<void> {
     if (this.has(key)) return
-    await writeFile(join(this.folder, key), content, { mode: 0o644 })
-    this.#files.set(key, content.length)
-    this.#bytes += content.length
+    const mode = { mode: 0o644 }
+    await writeFile(this.#toPath(key), javascript, mode)
+    await writeFile(this.#toModulePath(key), module, mode)
+    const added = javascript.length + module.length
+    this.#files.set(key, added)
+    this.#bytes += added
     for (const [oldest, bytes] of this.#files) {
       if (this.#bytes <= this.#bytesMax) return
       this.#files.delete(oldest)
       this.#bytes -= bytes
-      await rm(join(this.folder, oldest), { force: true })
+      await rm(this.#toPath(oldest), { force: true })
+      await rm(this.#toModulePath(oldest), { force: true })
     }
   }
 
@@ -75,6 +79,19 @@ export class EmitFolder {
     await mkdir(join(folder, dirname(this.#place)))
     for (const name of [this.#place, "file", "data", "blob"])
       await symlink(insideEmits.inside, join(folder, name))
+  }
+
+  /** Links the file of a module to a path in the folder of a process. Returns whether there is one. */
+  link(module: ProgramModule, path: string): boolean {
+    const key = isTranspiled(module) ? this.#use(toEmitKey(module)) : undefined
+    if (key === undefined) return false
+    try {
+      linkSync(this.#toModulePath(key), path)
+      return true
+    } catch {
+      // A file system may have no hard links, or a limit of them.
+      return false
+    }
   }
 
   /**
@@ -95,10 +112,18 @@ export class EmitFolder {
     unlinkSync(join(folder, this.#place))
     mkdirSync(join(folder, this.#place), { mode: 0o755 })
     for (const [index, { url }] of wanted.entries())
-      linkOrCopySync(join(this.folder, keys[index] ?? ""), join(folder, `${toCachePath(url)}.js`))
+      linkOrCopySync(this.#toPath(keys[index] ?? ""), join(folder, `${toCachePath(url)}.js`))
   }
 
-  /** The key, if there is such a file. */
+  #toPath(key: string): string {
+    return join(this.folder, key)
+  }
+
+  #toModulePath(key: string): string {
+    return join(this.folder, `${key}.module`)
+  }
+
+  /** The key, if there are such files. */
   #use(key: string | undefined): string | undefined {
     const bytes = key === undefined ? undefined : this.#files.get(key)
     if (key === undefined || bytes === undefined) return undefined

@@ -1,11 +1,19 @@
 import { describe, expect, test } from "bun:test"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { programLimits } from "../processes/program-limits.ts"
 import { type ProgramModule, toModuleType } from "../program/program-module.ts"
-import { toCachePath, writeModules } from "../sandboxes/module-cache.ts"
+import { toCachePath, toModuleFile, writeModules } from "../sandboxes/module-cache.ts"
 import {
   denoPath,
   evaluate,
@@ -70,6 +78,11 @@ async function openStage(limits: ConstructorParameters<typeof Emitter>[2] = {}) 
 
 function toModule(path: string, code: string): ProgramModule {
   return { url: `${base}/${path}`, code, type: toModuleType(path), ownerId }
+}
+
+function add(emits: EmitFolder, module: ProgramModule, javascript: Uint8Array): Promise<void> {
+  const file = Buffer.from(toModuleFile(module))
+  return emits.add(toEmitKey(module) ?? "", toEmitFile(module.code, javascript), file)
 }
 
 /** What Deno itself makes of modules when it loads them, in its cache. */
@@ -139,7 +152,7 @@ describe.skipIf(!hasBubblewrap)("EmitFolder", () => {
     await using stage = await openStage()
     const module = toModule("main.tsx", `const text: string = "typescript"; export default text`)
     const javascript = Buffer.from(`export default "javascript"`)
-    await stage.emits.add(toEmitKey(module) ?? "", toEmitFile(module.code, javascript))
+    await add(stage.emits, module, javascript)
     const code = `return (await import("${module.url}")).default`
     expect(await stage.load([module], code)).toBe("javascript")
     expect(stage.missing).toEqual([])
@@ -150,10 +163,7 @@ describe.skipIf(!hasBubblewrap)("EmitFolder", () => {
     const lib = toModule("lib.ts", `export const lib: string = "typescript"`)
     const main = toModule("main.ts", `import { lib } from "./lib.ts"\nexport default lib as string`)
     const marked = toModule("marked.ts", `\ufeffexport default 1 as number`)
-    await stage.emits.add(
-      toEmitKey(lib) ?? "",
-      toEmitFile(lib.code, Buffer.from(`export const lib = "javascript"`)),
-    )
+    await add(stage.emits, lib, Buffer.from(`export const lib = "javascript"`))
     const code = `return (await import("${main.url}")).default`
     expect(await stage.load([main, lib], code)).toBe("typescript")
     expect(await stage.load([marked], `return (await import("${marked.url}")).default`)).toBe(1)
@@ -171,13 +181,40 @@ describe.skipIf(!hasBubblewrap)("EmitFolder", () => {
     expect(await stage.load([module], code)).toEqual([1, 2, 3])
   })
 
+  test("links the text of a module, and nothing is written through the link", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
+    try {
+      const emits = new EmitFolder(join(folder, "emits"), "http://localhost:8080", () => {})
+      const module = toModule("main.ts", "export default 1 as number")
+      await add(emits, module, Buffer.from("export default 1"))
+      const shared = join(emits.folder, `${toEmitKey(module)}.module`)
+      const write = (name: string, ...modules: readonly ProgramModule[]) => {
+        const path = join(folder, name, "remote", toCachePath(module.url))
+        writeModules(join(folder, name), modules, (one, to) => emits.link(one, to))
+        return { isLinked: statSync(path).ino === statSync(shared).ino, path }
+      }
+      expect(write("own", module).isLinked).toBe(true)
+      expect(write("moved", { ...module, url: `${module.url}?x` }, module).isLinked).toBe(true)
+      const other = { ...module, code: "export default 2 as number" }
+      const text = toModuleFile(other)
+      for (const others of [[other], [module, other]]) {
+        const { isLinked, path } = write(`other${others.length}`, ...others)
+        expect([isLinked, readFileSync(path, "utf8")]).toEqual([false, text])
+      }
+      expect(write("eve", { ...module, ownerId: "eve" }).isLinked).toBe(false)
+      expect(readFileSync(shared, "utf8")).toBe(toModuleFile(module))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
   test("removes the files that were not used for longest", async () => {
     const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
     try {
       const emits = new EmitFolder(folder, "http://localhost:8080", () => {}, 25)
-      for (const key of ["a", "b", "c"]) await emits.add(key, Buffer.alloc(10))
+      for (const key of ["a", "b", "c"]) await emits.add(key, Buffer.alloc(6), Buffer.alloc(4))
       expect(["a", "b", "c"].filter((key) => emits.has(key))).toEqual(["b", "c"])
-      expect(readdirSync(folder).toSorted()).toEqual(["b", "c"])
+      expect(readdirSync(folder).toSorted()).toEqual(["b", "b.module", "c", "c.module"])
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -6,6 +6,7 @@ import { programLimits } from "../processes/program-limits.ts"
 import type { ProgramModule } from "../program/program-module.ts"
 import { bundleProgram } from "../sandboxes/bundle-program.ts"
 import type { ToolLimits } from "../sandboxes/launch/tool-run.ts"
+import { toModuleFile } from "../sandboxes/module-cache.ts"
 import type { Tool } from "../sandboxes/profiles/tool-profile.ts"
 import type { Sandboxes } from "../sandboxes/sandboxes.ts"
 import { emitFormat, isTranspiled, toEmitFile, toEmitKey } from "./emit-file.ts"
@@ -177,9 +178,11 @@ export class Emitter {
     const wanted = emits ? batch.filter(({ key }) => !emits.has(key)) : []
     if (!host || !emits || wanted.length === 0) return
     const found = await this.#run(host, wanted)
-    for (const [index, { key, code }] of wanted.entries()) {
+    for (const [index, module] of wanted.entries()) {
+      const { key, code } = module
       const javascript = found?.[index]
-      if (javascript) await emits.add(key, toEmitFile(code, javascript))
+      if (javascript)
+        await emits.add(key, toEmitFile(code, javascript), Buffer.from(toModuleFile(module)))
       else this.#refused.set(key, true)
     }
   }
@@ -208,7 +211,7 @@ export class Emitter {
 interface Wanted {
   readonly key: string
   readonly code: string
-  readonly type: string
+  readonly type: NonNullable<ProgramModule["type"]>
 }
 
 /** `lastMs` is the latest time to which more saves can postpone it. */

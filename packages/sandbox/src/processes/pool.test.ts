@@ -67,6 +67,18 @@ describe("Pool", () => {
     expect([...machine.alive]).toEqual([sandbox])
   })
 
+  test("starts no process in the moment after one was taken, whatever sweeps", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    await waitUntil(() => pool.ready === 2)
+    await pool.take("ada")
+    pool.sweep(performance.now())
+    expect(machine.said.length).toBe(2)
+    await waitUntil(() => pool.ready === 2)
+    await pool.stop()
+  })
+
   test("gives the process that has waited longest", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool({ launchesMax: 1 })

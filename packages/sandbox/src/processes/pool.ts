@@ -143,7 +143,10 @@ export class Pool {
     return this.#problem !== undefined && this.#launching === 0 ? 1 : 0
   }
 
-  /** Later, because starting a process takes more CPU than the first response of a program. */
+  /**
+   * Later, because starting a process takes more CPU than the first response of a program. A sweep
+   * waits for it too.
+   */
   #refillSoon(): void {
     this.#refilling ??= setTimeout(() => {
       this.#refilling = undefined
@@ -155,7 +158,7 @@ export class Pool {
   sweep(nowMs: number): void {
     this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
     if (this.#ready.length > this.#target()) void this.#ready.pop()?.stop()
-    this.refill()
+    if (this.#refilling === undefined) this.refill()
   }
 
   async stop(): Promise<void> {

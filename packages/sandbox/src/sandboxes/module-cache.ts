@@ -1,27 +1,36 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { sha256, toOwnJson } from "@hamlet/kit"
 import type { ProgramModule } from "../program/program-module.ts"
 
 /**
- * Writes modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
+ * Puts modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
  * without a network. Deno does not document the layout of the cache: its version is pinned, and a
- * test imports a module from here.
+ * test imports a module from here. `link` puts a file there that it already has, and returns
+ * whether it did: to write one takes longer, and on a busy disk a hundred times as long.
  */
-export function writeModules(denoDir: string, modules: readonly ProgramModule[]): void {
+export function writeModules(
+  denoDir: string,
+  modules: readonly ProgramModule[],
+  link: (module: ProgramModule, path: string) => boolean = () => false,
+): void {
   for (const module of modules) {
-    const { path, folder, text } = toCacheFile(denoDir, module)
+    const path = toModulePath(denoDir, module)
+    const folder = dirname(path)
     if (!existsSync(folder)) mkdirSync(folder, folderMode)
-    writeFileSync(path, text, fileMode)
+    if (link(module, path)) continue
+    // Through a link of the same URL, it would change the file that others have too.
+    rmSync(path, { force: true })
+    writeFileSync(path, toModuleFile(module), fileMode)
   }
 }
 
 /** Writes a module without blocking, if no run waits for it. */
 export async function writeModuleLater(denoDir: string, module: ProgramModule): Promise<void> {
-  const { path, folder, text } = toCacheFile(denoDir, module)
-  await mkdir(folder, folderMode)
-  await writeFile(path, text, fileMode)
+  const path = toModulePath(denoDir, module)
+  await mkdir(dirname(path), folderMode)
+  await writeFile(path, toModuleFile(module), fileMode)
 }
 
 const contentTypes: Readonly<Record<NonNullable<ProgramModule["type"]>, string>> = {
@@ -36,14 +45,19 @@ const contentTypes: Readonly<Record<NonNullable<ProgramModule["type"]>, string>>
 const folderMode = { recursive: true, mode: 0o755 } as const
 const fileMode = { mode: 0o644 } as const
 
-function toCacheFile(
-  denoDir: string,
-  { url, code, type = "tsx", location }: ProgramModule,
-): { readonly path: string; readonly folder: string; readonly text: string } {
-  const path = join(denoDir, "remote", toCachePath(url))
+function toModulePath(denoDir: string, { url }: ProgramModule): string {
+  return join(denoDir, "remote", toCachePath(url))
+}
+
+/** The file of a module. Deno wants a URL in it, and does not compare it with that of the module. */
+export function toModuleFile({
+  code,
+  type = "tsx",
+  location,
+}: Pick<ProgramModule, "code" | "type" | "location">): string {
   const headers = location === undefined ? { "content-type": contentTypes[type] } : { location }
-  const metadata = toOwnJson({ headers, url, time: 1 })
-  return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
+  const metadata = toOwnJson({ headers, url: "", time: 1 })
+  return `${code}\n// denoCacheMetadata=${metadata}`
 }
 
 /** Host names become folder names, so only valid host names are accepted. */

@@ -167,13 +167,17 @@ export class Sandbox {
   }
 
   /**
-   * Writes the modules into the guest's cache, before the guest is told to load them. If that fails,
+   * Puts the modules into the guest's cache, before the guest is told to load them. If that fails,
    * the process ends.
    */
   addModules(modules: readonly ProgramModule[]): void {
     if (this.#hasEnded) return
     try {
-      writeModules(this.#folder.deno, modules)
+      writeModules(
+        this.#folder.deno,
+        modules,
+        (module, path) => this.#host.emits?.link(module, path) ?? false,
+      )
     } catch (error) {
       void this.stop("killed", "its modules could not be written")
       const problem = findStartProblem(error, {}) ?? "its modules cannot be written"
