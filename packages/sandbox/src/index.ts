@@ -60,6 +60,7 @@ export {
   type Client,
   cancelledError,
   disconnectedError,
+  type ExpectedStart,
   type HttpOutcome,
   isMailCall,
   type MailCall,

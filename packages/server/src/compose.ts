@@ -180,7 +180,7 @@ async function buildParts(foundation: Foundation, replacements: Replacements, ow
     runs,
     outboundMail,
     inboundMail: composeInboundMail(foundation, stores, limits, runs),
-    schedules: composeSchedules(foundation, stores, vals.vals, queue),
+    schedules: composeSchedules(foundation, stores, vals.vals, queue, runner),
     webhooks: composeWebhooks(
       foundation,
       stores,

@@ -20,6 +20,8 @@ class FakeSandboxes {
   mostLaunching = 0
   /** Launches wait for it. */
   gate: Promise<void> | undefined
+  /** The time, if the test sets it. */
+  nowMs: number | undefined
 
   createPool(others: Partial<typeof limits> = {}): Pool {
     const launcher = {
@@ -33,7 +35,12 @@ class FakeSandboxes {
       hurry: () => void this.said.push("hurry"),
       onAvailability: (problem: string | undefined) => void this.problems.push(problem),
     }
-    return new Pool(launcher, { ...limits, ...others }, () => this.alive.size < this.room)
+    return new Pool(
+      launcher,
+      { ...limits, ...others },
+      () => this.alive.size < this.room,
+      () => this.nowMs ?? performance.now(),
+    )
   }
 
   #launch(): Sandbox {
@@ -73,7 +80,7 @@ describe("Pool", () => {
     pool.refill()
     await waitUntil(() => pool.ready === 2)
     await pool.take("ada")
-    pool.sweep(performance.now())
+    pool.sweep()
     expect(machine.said.length).toBe(2)
     await waitUntil(() => pool.ready === 2)
     await pool.stop()
@@ -126,20 +133,93 @@ describe("Pool", () => {
     await Promise.all([pool.take("ada"), pool.take("ada"), pool.take("ada"), pool.take("ada")])
     await waitUntil(() => pool.ready === 4)
     pool.uncountLastTake()
-    for (let sweep = 0; sweep < 3; sweep++) pool.sweep(performance.now())
+    for (let sweep = 0; sweep < 3; sweep++) pool.sweep()
     expect(pool.ready).toBe(3)
     await pool.stop()
   })
 
-  test("serves a burst, then keeps as many ready as were taken, up to its limit", async () => {
+  test("serves a burst, then keeps three quarters of its limit ready for one account", async () => {
     const machine = new FakeSandboxes()
-    const pool = machine.createPool()
-    const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take("ada")))
-    expect(new Set(taken).size).toBe(9)
-    await waitUntil(() => pool.ready === limits.readyMax)
+    machine.nowMs = 0
+    const pool = machine.createPool({ readyMax: 8 })
+    const taken = await Promise.all(Array.from({ length: 20 }, () => pool.take("ada")))
+    expect(new Set(taken).size).toBe(20)
+    await waitUntil(() => pool.ready === 6)
     // Long after the burst, the surplus ends one by one.
-    for (let step = 0; step < 5; step++) pool.sweep(performance.now() + 600_000)
+    machine.nowMs = 600_000
+    for (let step = 0; step < 6; step++) pool.sweep()
     await waitUntil(() => pool.ready === limits.readyMin)
+    await pool.stop()
+  })
+
+  test("starts processes before the hour at which others were taken", async () => {
+    const machine = new FakeSandboxes()
+    machine.nowMs = 0
+    const pool = machine.createPool({ readyMax: 20 })
+    await Promise.all(Array.from({ length: 12 }, () => pool.take("ada")))
+    machine.nowMs = 57 * 60_000
+    for (let step = 0; step < 20; step++) pool.sweep()
+    expect(pool.ready).toBe(limits.readyMin)
+    machine.nowMs = 58 * 60_000
+    pool.sweep()
+    await waitUntil(() => pool.ready === 12)
+    // No run waits for them, so they start at a low priority.
+    expect(machine.said.slice(-10)).toEqual(Array(10).fill(false))
+    await pool.stop()
+  })
+
+  test("starts processes for runs that are expected within a minute, up to its limit", async () => {
+    const machine = new FakeSandboxes()
+    machine.nowMs = 0
+    const pool = machine.createPool({ readyMax: 20 })
+    const starts = ["ada", "bob"].flatMap((accountId) =>
+      Array.from({ length: 1_000 }, () => ({ accountId, inMs: 50_000 })),
+    )
+    pool.expect(starts)
+    pool.sweep()
+    await waitUntil(() => pool.ready === 20)
+    expect(machine.alive.size).toBe(20)
+    // They came to nothing.
+    machine.nowMs = 60_000
+    for (let step = 0; step < 20; step++) pool.sweep()
+    expect(pool.ready).toBe(limits.readyMin)
+    await pool.stop()
+  })
+
+  test("leaves what a modest account takes each hour when a greedy one takes all", async () => {
+    const machine = new FakeSandboxes()
+    machine.nowMs = 0
+    const pool = machine.createPool({ readyMax: 40, launchesMax: 8 })
+    const takeAll = () => [
+      ...Array.from({ length: 1_000 }, () => pool.take("eve")),
+      ...Array.from({ length: 5 }, () => pool.take("ada")),
+    ]
+    await Promise.all(takeAll())
+    machine.nowMs = 3_600_000
+    pool.sweep()
+    await waitUntil(() => pool.ready === 35)
+    // Nothing starts any more: both live on what is ready.
+    machine.room = 0
+    const served = { eve: 0, ada: 0 }
+    for (let run = 0; run < 1_000; run++)
+      void pool.take("eve").then(
+        () => served.eve++,
+        () => {},
+      )
+    for (let run = 0; run < 5; run++) void pool.take("ada").then(() => served.ada++)
+    await waitUntil(() => served.ada === 5)
+    expect(served.eve).toBe(30)
+    await pool.stop()
+  })
+
+  test("leaves nothing for others where there were none", async () => {
+    const machine = new FakeSandboxes()
+    machine.nowMs = 0
+    const pool = machine.createPool({ readyMin: 4, readyMax: 4 })
+    pool.refill()
+    await waitUntil(() => pool.ready === 4)
+    machine.room = 0
+    await Promise.all(Array.from({ length: 4 }, () => pool.take("ada")))
     await pool.stop()
   })
 
@@ -181,7 +261,7 @@ describe("Pool", () => {
     const tried = machine.said.length
     clock.mockReturnValue(nowMs + 999)
     pool.refill()
-    pool.sweep(performance.now())
+    pool.sweep()
     expect(machine.said.length).toBe(tried)
     clock.mockReturnValue(nowMs + 1_000)
     pool.refill()
@@ -196,19 +276,19 @@ describe("Pool", () => {
     expect(await pool.take("ada").catch(({ code }) => code)).toBe("sandbox_unavailable")
     const tried = machine.said.length
     await waitUntil(() => {
-      pool.sweep(performance.now())
+      pool.sweep()
       return machine.said.length > tried
     })
     expect([pool.problem, machine.problems]).toEqual(["no bubblewrap", ["no bubblewrap"]])
     machine.problem = "no Deno"
     await waitUntil(() => {
-      pool.sweep(performance.now())
+      pool.sweep()
       return pool.problem === "no Deno"
     })
     expect(machine.problems).toHaveLength(1)
     machine.isBroken = false
     await waitUntil(() => {
-      pool.sweep(performance.now())
+      pool.sweep()
       return pool.problem === undefined
     })
     expect(machine.problems).toEqual(["no bubblewrap", undefined])

@@ -1,6 +1,7 @@
 import { detachWork, FairQueue, Refused } from "@hamlet/kit"
-import type { SavedText } from "../program/runner.ts"
+import type { ExpectedStart, SavedText } from "../program/runner.ts"
 import type { Sandbox } from "../sandboxes/sandbox.ts"
+import { Demand, type Peak } from "./demand.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /** Where the processes of a pool come from. */
@@ -24,29 +25,30 @@ export interface SandboxSource extends PoolSource {
   transpile?(ownerId: string, texts: readonly SavedText[]): void
 }
 
-/** How many processes were taken is counted in steps, for as long as the window. */
-const demandWindowMs = 300_000
-const demandStepMs = 5_000
 const retryMs = 1_000
 const refillDelayMs = 25
 /** The least time between two reports of different reasons why processes cannot be started. */
 const reportMs = 60_000
+/** The most of the pool that is left for accounts other than the one that takes most. */
+const reservedShare = 0.25
 
 /**
  * Processes that are started before a run needs them: the first run of a program finds a warm one. The
- * pool keeps as many as were taken in the busiest step of the window, so that the second burst of
- * the same size finds all processes ready. After quiet minutes it keeps fewer.
+ * pool keeps as many as its memory of the demand predicts, so that a second burst of the same size
+ * finds all processes ready, soon after the first or at the same time of another hour or day. After quiet
+ * minutes it keeps fewer.
  */
 export class Pool {
   readonly #source: PoolSource
   readonly #limits: RunnerLimits
   readonly #hasRoom: () => boolean
+  readonly #now: () => number
+  readonly #demand: Demand
   #ready: Sandbox[] = []
   readonly #queue: FairQueue<undefined, Sandbox>
   #launching = 0
   /** Taken, but not yet bound to a program: until then nothing else counts them. */
   #unbound = 0
-  #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
   #problem: string | undefined
   #reportAtMs = 0
@@ -54,10 +56,17 @@ export class Pool {
   #refilling: Timer | undefined
 
   /** `hasRoom`: whether the budget of the server has room for one more process. */
-  constructor(source: PoolSource, limits: RunnerLimits, hasRoom: () => boolean) {
+  constructor(
+    source: PoolSource,
+    limits: RunnerLimits,
+    hasRoom: () => boolean,
+    now = () => performance.now(),
+  ) {
     this.#source = source
     this.#limits = limits
     this.#hasRoom = hasRoom
+    this.#now = now
+    this.#demand = new Demand(limits.readyMax)
     const { waitMsMax } = limits
     this.#queue = new FairQueue({ waitMsMax }, ({ reject }) =>
       reject(overloaded("no process became free for it in time")),
@@ -93,9 +102,11 @@ export class Pool {
    */
   async take(accountId: string): Promise<Sandbox> {
     if (this.#isStopped) throw overloaded("the server is stopping")
-    this.#noteTaken()
+    const taken = this.#demand.noteTaken(accountId, this.#now())
+    const { count, others } = this.#findTarget()
+    const reserved = taken > count - others ? others : 0
     // The oldest: a guest that has waited has prepared for packages meanwhile.
-    const sandbox = this.#ready.shift()
+    const sandbox = this.#ready.length > reserved ? this.#ready.shift() : undefined
     if (sandbox) {
       this.#unbound++
       this.#refillSoon()
@@ -114,8 +125,12 @@ export class Pool {
 
   /** The last process went to a program that only burns CPU: it does not count as demand. */
   uncountLastTake(): void {
-    const last = this.#taken.at(-1)
-    if (last && last.count > 0) last.count--
+    this.#demand.uncountLast()
+  }
+
+  /** Programs that will be started at known times; replaces those that were expected before. */
+  expect(starts: readonly ExpectedStart[]): void {
+    this.#demand.expect(starts, this.#now())
   }
 
   /** Starts the missing processes, a few at a time: more would slow down each other. */
@@ -123,13 +138,13 @@ export class Pool {
     const missing = () =>
       Math.max(
         this.#countMissingTrial(),
-        this.#queue.size + this.#target() - this.#ready.length - this.#launching,
+        this.#queue.size + this.#findTarget().count - this.#ready.length - this.#launching,
       )
     while (
       !this.#isStopped &&
       this.#launching < this.#limits.launchesMax &&
       missing() > 0 &&
-      performance.now() >= this.#retryAtMs
+      this.#now() >= this.#retryAtMs
     ) {
       if (!this.#hasRoom()) return
       this.#launching++
@@ -155,9 +170,8 @@ export class Pool {
   }
 
   /** Ends processes that are not needed any more. */
-  sweep(nowMs: number): void {
-    this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
-    if (this.#ready.length > this.#target()) void this.#ready.pop()?.stop()
+  sweep(): void {
+    if (this.#ready.length > this.#findTarget().count) void this.#ready.pop()?.stop()
     if (this.#refilling === undefined) this.refill()
   }
 
@@ -178,7 +192,7 @@ export class Pool {
       this.#launching--
       if (this.#isStopped) return
       // With a pause: without one, a broken machine would do nothing else.
-      this.#retryAtMs = performance.now() + retryMs
+      this.#retryAtMs = this.#now() + retryMs
       this.#noteAvailability(error instanceof Error ? error.message : String(error))
       if (this.#launching === 0) this.#rejectAll(error)
       return
@@ -187,7 +201,7 @@ export class Pool {
   }
 
   #noteAvailability(problem: string | undefined): void {
-    const [before, nowMs] = [this.#problem, performance.now()]
+    const [before, nowMs] = [this.#problem, this.#now()]
     this.#problem = problem
     // Concurrent attempts may fail for different reasons, which alternate.
     if (
@@ -230,19 +244,12 @@ export class Pool {
       )
   }
 
-  #noteTaken(): void {
-    const nowMs = performance.now()
-    const last = this.#taken.at(-1)
-    if (last && nowMs - last.atMs < demandStepMs) last.count++
-    else this.#taken.push({ atMs: nowMs, count: 1 })
-  }
-
-  #target(): number {
+  /** How many processes to keep ready, and how many of them one account leaves for others. */
+  #findTarget(): Peak {
     const { readyMin, readyMax } = this.#limits
-    return Math.min(
-      readyMax,
-      this.#taken.reduce((most, { count }) => Math.max(most, count), readyMin),
-    )
+    const peak = this.#demand.predict(this.#now())
+    const count = Math.min(readyMax, Math.max(readyMin, peak.count))
+    return { count, others: Math.min(peak.others, Math.floor(count * reservedShare)) }
   }
 }
 

@@ -14,7 +14,7 @@ export const runnerLimits = {
   waitMsMax: 10_000,
   /** How long a run waits until its account may have another process at work. */
   shareWaitMsMax: 30_000,
-  /** Warm processes that are kept ready: at least, and at most after a burst. */
+  /** Warm processes that are kept ready: at least, and at most. */
   readyMin: 4,
   readyMax: 64,
   /** Processes that start at the same time: each waits for a quarter of its start without using the CPU. */
@@ -29,7 +29,7 @@ export const runnerLimits = {
   warmBytes: 16 * 1024 ** 2,
   /** A process starts only when this much memory is free. */
   startBytes: 64 * 1024 ** 2,
-  idleMsMax: 300_000,
+  idleMsMax: 60_000,
   processMsMax: 3_600_000,
   /** CPU time that a process may use without a pause. */
   cpuMsMax: 30_000,

@@ -3,6 +3,7 @@ import { CpuWatch } from "../cpu-priority/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type {
   Client,
+  ExpectedStart,
   Program,
   RunListener,
   Runner,
@@ -127,6 +128,10 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   prepare(ownerId: string, texts: readonly SavedText[]): void {
     this.#source.transpile?.(ownerId, texts)
+  }
+
+  expect(starts: readonly ExpectedStart[]): void {
+    this.#pool.expect(starts)
   }
 
   retire(selection: unknown): void {
@@ -381,7 +386,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   #sweep(nowMs: number): void {
-    this.#pool.sweep(nowMs)
+    this.#pool.sweep()
     this.#cpuWatch.check(this.#processes, nowMs)
     for (const process of this.#processes) {
       process.sweep(nowMs)

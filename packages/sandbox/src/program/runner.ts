@@ -114,6 +114,12 @@ export interface SavedText {
   readonly code: string
 }
 
+/** A program of an account that will be started at a known time. */
+export interface ExpectedStart {
+  readonly accountId: string
+  readonly inMs: number
+}
+
 /** Runs programs in sandboxes. */
 export interface Runner {
   /**
@@ -124,6 +130,11 @@ export interface Runner {
   acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot>
   /** Prepares for runs of texts that were saved. Absent where nothing runs. */
   prepare?(ownerId: string, texts: readonly SavedText[]): void
+  /**
+   * Starts processes ahead for programs that will be started within the next minute; replaces what
+   * was expected before. Absent where nothing is started ahead.
+   */
+  expect?(starts: readonly ExpectedStart[]): void
   /** Processes of programs that are meant finish their runs and accept no new ones. */
   retire(selection: unknown): void
   /** Kills every process of a program that is meant. */

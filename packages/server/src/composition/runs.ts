@@ -207,9 +207,12 @@ export function composeSchedules(
   stores: Stores,
   vals: Vals,
   queue: { wake(): void },
+  runner: Runner,
 ) {
   const { config, onErrorOf } = foundation
-  const scheduleJob = new ScheduleJob(stores.schedules, queue, onErrorOf("schedules"))
+  const scheduleJob = new ScheduleJob(stores.schedules, queue, runner, onErrorOf("schedules"), {
+    idleMs: config.runs.idleMsMax,
+  })
   const { schedules: limits } = config
   return {
     scheduleJob,

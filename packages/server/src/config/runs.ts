@@ -4,6 +4,9 @@ import { integer, type ReadSetting, rate, readTable } from "./setting.ts"
 const mega = 1024 ** 2
 /** The memory of a process with a small val, generously estimated. */
 const processBytes = 64 * mega
+/** The memory of a process in the pool, and the share of the memory that the whole pool may use. */
+const readyBytes = 16 * mega
+const readyShare = 0.05
 /** The default share of one account of all processes. */
 const accountShare = 0.75
 
@@ -72,11 +75,11 @@ export const runSettings = {
   }),
   processesReadyMax: integer({
     env: "HAMLET_PROCESSES_READY_MAX",
-    default: 64,
+    default: "one for each 16 MB of a twentieth of the memory, at least 4",
     min: 0,
     max: 10_000,
     meaning:
-      "The largest size of the pool, kept for some minutes after that many processes were needed at once.",
+      "The largest size of the pool. It grows when many processes were needed at once: for five minutes, at the same minute of the next three hours and seven days, and before schedules are due. One account has at most three quarters of it.",
   }),
   processWaitMsMax: integer({
     env: "HAMLET_PROCESS_WAIT_SECONDS_MAX",
@@ -111,7 +114,7 @@ export const runSettings = {
   }),
   idleMsMax: integer({
     env: "HAMLET_IDLE_SECONDS",
-    default: 300,
+    default: 60,
     max: 604_800,
     unit: 1000,
     meaning: "Time after which an idle process ends.",
@@ -208,6 +211,7 @@ export const allowanceSettings = {
 export function loadRunConfig(read: ReadSetting) {
   const settings = readTable(runSettings, read)
   const machineMb = Math.floor(readMachineMemory() / mega)
+  const readyMax = Math.max(4, Math.floor((machineMb * mega * readyShare) / readyBytes))
   const memoryBytes = settings.processesMemoryBytesMax ?? Math.floor(machineMb / 2) * mega
   // A setting above the memory of the machine is lowered, so that a server still starts after a
   // move to a smaller machine.
@@ -217,7 +221,7 @@ export function loadRunConfig(read: ReadSetting) {
   return {
     ...settings,
     processesReady: Math.min(settings.processesReady, processesMax),
-    processesReadyMax: Math.min(settings.processesReadyMax, processesMax),
+    processesReadyMax: Math.min(settings.processesReadyMax ?? readyMax, processesMax),
     processesMax,
     processesPerAccountMax:
       settings.processesPerAccountMax ?? Math.max(1, Math.floor(processesMax * accountShare)),

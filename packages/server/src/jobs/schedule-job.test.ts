@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
+import type { ExpectedStart, Runner } from "@hamlet/sandbox"
 import type { FiredBatch, ScheduleWork } from "../domain/schedules/schedules.ts"
 import { ScheduleJob, type ScheduleJobLimits } from "./schedule-job.ts"
 
@@ -16,6 +17,7 @@ class FakeSchedules {
   batches: (FiredBatch | Error)[] = []
   /** What a look at the next due times ends with. */
   corrections: (string | undefined)[] = []
+  soon: readonly ExpectedStart[] = []
   releaseError: Error | undefined
   tellError: Error | undefined
 
@@ -24,6 +26,11 @@ class FakeSchedules {
     const work = this.works.shift() ?? idle
     if (work instanceof Error) throw work
     return work
+  }
+
+  async findSoon(...limits: number[]): Promise<readonly ExpectedStart[]> {
+    this.calls.push(`soon ${limits}`)
+    return this.soon
   }
 
   async fireDue(countMax: number): Promise<FiredBatch> {
@@ -54,12 +61,17 @@ describe("ScheduleJob", () => {
   const jobs: ScheduleJob[] = []
   afterEach(() => Promise.all(jobs.splice(0).map((job) => job.stop())))
 
-  function start(limits: Partial<ScheduleJobLimits> = {}, schedules = new FakeSchedules()) {
+  function start(
+    limits: Partial<ScheduleJobLimits> = {},
+    schedules = new FakeSchedules(),
+    runner: Pick<Runner, "expect"> = {},
+  ) {
     const errors: unknown[] = []
     const woken: boolean[] = []
     const job = new ScheduleJob(
       schedules,
       { wake: () => woken.push(true) },
+      runner,
       (error) => void errors.push(error),
       { batchMax: 10, pollMs: longMs, releaseMs: longMs, ...limits },
     )
@@ -112,6 +124,19 @@ describe("ScheduleJob", () => {
       "fire 10",
       "find",
     ])
+  })
+
+  test("tells the runner what is due soon, not each time it looks", async () => {
+    const schedules = new FakeSchedules()
+    schedules.soon = [{ accountId: "ada", inMs: 30_000 }]
+    const expected: (readonly ExpectedStart[])[] = []
+    const runner = { expect: (starts: readonly ExpectedStart[]) => void expected.push(starts) }
+    const limits = { expectMs: longMs, soonMs: 40_000, idleMs: 5_000, soonMax: 7 }
+    const { job } = start({ pollMs: 1, ...limits }, schedules, runner)
+    job.start()
+    await waitUntil(() => schedules.calls.filter((call) => call === "find").length === 3)
+    expect(schedules.calls.filter((call) => call.startsWith("soon"))).toEqual(["soon 40000,5000,7"])
+    expect(expected).toEqual([schedules.soon])
   })
 
   test("goes on after an error of the database", async () => {

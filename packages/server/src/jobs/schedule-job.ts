@@ -1,10 +1,11 @@
 import { Histogram, Loop } from "@hamlet/kit"
+import type { Runner } from "@hamlet/sandbox"
 import type { ScheduleStats, ScheduleStore } from "../domain/schedules/schedules.ts"
 
 /** What the job does with schedules. */
 type DueSchedules = Pick<
   ScheduleStore,
-  "findWork" | "fireDue" | "releaseWaiting" | "correctTimes" | "tellOwners"
+  "findWork" | "findSoon" | "fireDue" | "releaseWaiting" | "correctTimes" | "tellOwners"
 >
 
 const defaults = {
@@ -24,6 +25,12 @@ const defaults = {
   clockStepMs: 5_000,
   /** Schedules that are searched for such times before due ones are fired again. */
   correctMax: 500,
+  /** How often the runner hears which schedules are due soon, how soon, and at most how many. */
+  expectMs: 10_000,
+  soonMs: 60_000,
+  soonMax: 1_000,
+  /** How long the process of a val exists after its last run. */
+  idleMs: 60_000,
   /** Owners that are told at a time that their schedules fail. */
   noticesMax: 100,
 }
@@ -38,27 +45,31 @@ export type ScheduleJobLimits = Readonly<typeof defaults>
 export class ScheduleJob {
   readonly #schedules: DueSchedules
   readonly #queue: { wake(): void }
+  readonly #runner: Pick<Runner, "expect">
   readonly #onError: (error: unknown, step?: string) => void
   readonly #limits: ScheduleJobLimits
   readonly #delays = new Histogram()
   readonly #loop: Loop
   #dropped = 0
   #releasedAt = Number.NEGATIVE_INFINITY
+  #expectedAt = Number.NEGATIVE_INFINITY
   #correctedAt = Number.NEGATIVE_INFINITY
   /** A round of corrections, and the last schedule that it has looked at; none when it begins. */
   #correction: { readonly after: string | undefined } | undefined
   /** By how much the clock of the database is ahead of the time since this process has started. */
   #clockLead = Number.NEGATIVE_INFINITY
 
-  /** `queue` starts the runs that this job adds to it. */
+  /** `queue` starts the runs that this job adds to it; `runner` hears of them before. */
   constructor(
     schedules: DueSchedules,
     queue: { wake(): void },
+    runner: Pick<Runner, "expect">,
     onError: (error: unknown, step?: string) => void,
     limits: Partial<ScheduleJobLimits> = {},
   ) {
     this.#schedules = schedules
     this.#queue = queue
+    this.#runner = runner
     this.#onError = onError
     this.#limits = { ...defaults, ...limits }
     this.#loop = new Loop({ round: () => this.#look(), pollMs: this.#limits.pollMs, onError })
@@ -84,6 +95,7 @@ export class ScheduleJob {
   async #look(): Promise<number> {
     await this.#loop.attempt("release waiting schedules", () => this.#release())
     const sleepMs = await this.#loop.attempt("fire due schedules", () => this.#work())
+    await this.#loop.attempt("expect schedules", () => this.#expect())
     await this.#loop.attempt("correct due times", () => this.#correct())
     return sleepMs ?? this.#limits.pollMs
   }
@@ -109,6 +121,15 @@ export class ScheduleJob {
       // Rows are due but none was returned: another node has locked them.
       else if (dropped === 0) return lockedMs
     }
+  }
+
+  /** Tells the runner how many programs will be started soon, so that it has processes for them. */
+  async #expect(): Promise<void> {
+    const { expectMs, soonMs, idleMs, soonMax } = this.#limits
+    const now = performance.now()
+    if (!this.#runner.expect || now - this.#expectedAt < expectMs) return
+    this.#expectedAt = now
+    this.#runner.expect(await this.#schedules.findSoon(soonMs, idleMs, soonMax))
   }
 
   /** When the clock was set back, due times that were computed before may be too late. */

@@ -6,6 +6,7 @@ import {
 } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Histogram } from "@hamlet/kit"
+import type { ExpectedStart } from "@hamlet/sandbox"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
@@ -110,6 +111,11 @@ export interface ScheduleStore {
   ): Promise<boolean | undefined>
   /** What there is to do. */
   findWork(): Promise<ScheduleWork>
+  /**
+   * The starts of schedules that are due within this time, at most `countMax`. Those that have run less
+   * than `idleMs` before their due time need no start: their process still exists.
+   */
+  findSoon(withinMs: number, idleMs: number, countMax: number): Promise<readonly ExpectedStart[]>
   /** Starts the runs of some schedules that are due. */
   fireDue(countMax: number): Promise<FiredBatch>
   /**

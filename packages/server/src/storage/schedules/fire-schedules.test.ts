@@ -106,6 +106,26 @@ describeEachDatabase("fireDue", (open) => {
     })
   }
 
+  test("findSoon lists the schedules that are due soon and need a process", async () => {
+    const { db, vals, schedules, put } = await setUp(5)
+    for (const val of vals) await put(val, { every: "1h" })
+    const [soon = "", late = "", due = "", warm = "", waiting = ""] = vals
+    const at = await makeDue(db, soon, -30_000)
+    await makeDue(db, late, -90_000)
+    await makeDue(db, due, 1_000)
+    for (const val of [warm, waiting]) await makeDue(db, val, -20_000)
+    await db.write(function* () {
+      yield sql`update schedules set last_run_at = ${at - 60_000} where val_id = ${warm}`
+      yield sql`update schedules set waits_for_id = file_id where val_id = ${waiting}`
+    })
+    const found = await schedules.findSoon(60_000, 65_000, 10)
+    expect(found).toEqual([{ accountId: user, inMs: expect.any(Number) }])
+    expect(found[0]?.inMs).toBeGreaterThan(20_000)
+    expect(found[0]?.inMs).toBeLessThanOrEqual(30_000)
+    expect(await schedules.findSoon(60_000, 40_000, 10)).toHaveLength(2)
+    expect(await schedules.findSoon(60_000, 40_000, 1)).toHaveLength(1)
+  })
+
   test("queues a run on the owner's account with the due time and the previous one", async () => {
     const { db, val, schedules, put } = await setUp()
     await put(val, { every: "1h" })

@@ -9,6 +9,7 @@ import {
   sql,
 } from "@hamlet/database"
 import { createTimeSlice } from "@hamlet/kit"
+import type { ExpectedStart } from "@hamlet/sandbox"
 import type { FileType } from "../../domain/files/tree.ts"
 import type { NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import { toRecordedInterval } from "../../domain/runs/run-arguments.ts"
@@ -221,6 +222,21 @@ export async function findWork(db: Database): Promise<ScheduleWork> {
   const { now = 0, nextAt = null, notice = null } = row ?? {}
   const nextInMs = nextAt === null ? undefined : Math.max(0, nextAt - now)
   return { now, nextInMs, hasNotices: notice !== null }
+}
+
+/** The starts of schedules that are due soon and whose process has been idle for too long by then. */
+export function findSoon(
+  db: Database,
+  withinMs: number,
+  idleMs: number,
+  countMax: number,
+): Promise<readonly ExpectedStart[]> {
+  const { now } = db.dialect
+  return db.read<ExpectedStart>`
+    select owner_id as account_id, next_at - ${now} as in_ms from schedules
+    where next_at > ${now} and next_at <= ${now} + ${withinMs} and waits_for_id is null
+      and (last_run_at is null or last_run_at < next_at - ${idleMs})
+    order by next_at limit ${countMax}`
 }
 
 /** Lets schedules be due again that wait for a run that has ended or is gone. */

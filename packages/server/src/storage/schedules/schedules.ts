@@ -23,7 +23,7 @@ import type {
 import type { AssertVal } from "../../domain/vals/vals.ts"
 import { lockVals } from "../references/row-locks.ts"
 import { countActive, fileType, insertSchedule, readTime } from "./file-schedules.ts"
-import { correctTimes, findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
+import { correctTimes, findSoon, findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
 import { tellOwners } from "./tell-owners.ts"
 
 /** Schedules in the database. `toValPage` gives the address of a val's page, for notices. */
@@ -48,6 +48,7 @@ export function createScheduleStore(
     delete: (valId, place, assert) =>
       db.write(() => deleteSchedule(valId, place, assert), { inTurnOf: valId }),
     findWork: () => findWork(db),
+    findSoon: (withinMs, idleMs, countMax) => findSoon(db, withinMs, idleMs, countMax),
     fireDue: (countMax) => db.write(() => fireDue(dialect, countMax, newId)),
     releaseWaiting: () => db.write(() => releaseWaiting(dialect)),
     correctTimes: (after, countMax) => correctTimes(db, after, countMax),
