@@ -1,12 +1,12 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test"
 import { expectStatus, openApi } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
+import { describeSqliteApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 
 const at = (val: ValView) => `/v1/run/${val.author.username}.${val.name}`
 const add = "export default (a = 0, b = 0) => a + b"
 
-describeApi(
+describeSqliteApi(
   "api/anonymous-runs",
   ({ call, addUser: person, val }) => {
     test("a public val can be called without a token; the run is on its owner's account and visible to the owner", async () => {

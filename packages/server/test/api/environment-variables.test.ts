@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { describeApi, nextMillisecond, refusalOf, type ValView } from "./suite.ts"
+import { describeSqliteApi, nextMillisecond, refusalOf, type ValView } from "./suite.ts"
 
-describeApi("api/environment-variables", (suite) => {
+describeSqliteApi("api/environment-variables", (suite) => {
   const { call, addUser, val } = suite
   const pathOf = ({ id }: ValView, key = "") =>
     `/v2/vals/${id}/environment_variables${key && `/${key}`}`

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
-describeApi("api/history", (suite) => {
+describeSqliteApi("api/history", (suite) => {
   describe("GET /v1/vals/{val_id}/history", () => defineHistory(suite))
   describe("POST /v1/vals/{val_id}/versions/{version}/restore", () => defineRestore(suite))
   describe("PUT /v1/vals/{val_id}/versions/{version}/note", () => defineNote(suite))

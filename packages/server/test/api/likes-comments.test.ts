@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus } from "../support/api.ts"
-import { describeApi, idsOf, once, refusalOf } from "./suite.ts"
+import { describeSqliteApi, idsOf, once, refusalOf } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 
-describeApi("api/likes", (suite) => {
+describeSqliteApi("api/likes", (suite) => {
   const { call, addUser: person, val } = suite
   const likesOf = async (id: string) =>
     expectStatus(await call("GET", `/v1/vals/${id}`), 200).json.likeCount
@@ -63,7 +63,7 @@ describeApi("api/likes", (suite) => {
   }
 })
 
-describeApi("api/comments", (suite) => {
+describeSqliteApi("api/comments", (suite) => {
   const { call, addUser: person, val } = suite
 
   test("POST comments is 201 with the comment in the same form as in lists", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" }
 const runtime = { "user-agent": "Deno/2.9.5" }
 const typescript = "export const twice = (x: number): number => x * 2\n"
 
-describeApi("api/modules", (suite) => {
+describeSqliteApi("api/modules", (suite) => {
   const { call, addUser: person, val } = suite
 
   describe("GET /v/{username}/{val_name}", () => {

@@ -2,12 +2,12 @@ import { afterEach, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { roomLimits } from "../../src/http/response/response-room.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { describeApi } from "./suite.ts"
+import { describeSqliteApi } from "./suite.ts"
 
 /** One character, and six in JSON. */
 const control = "\u0001"
 
-describeApi("api/response-limits", (suite) => {
+describeSqliteApi("api/response-limits", (suite) => {
   const { addUser: person, call, val } = suite
   const rooms = () => suite.api.hamlet.nouns.api.responseRooms
   const setPageBytes = (bytes: number) => Object.assign(rooms().limits, { pageBytesMax: bytes })

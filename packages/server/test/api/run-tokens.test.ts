@@ -4,7 +4,7 @@ import { waitUntil } from "@hamlet/kit/testing"
 import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
 import { hashToken } from "../../src/domain/accounts/token-text.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { describeApi, idsOf, refusalOf } from "./suite.ts"
+import { describeSqliteApi, idsOf, refusalOf } from "./suite.ts"
 
 const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [
   name,
@@ -36,7 +36,7 @@ test("run tokens have no scope that a route needs which writes", () => {
   expect(open.map(([name]) => name)).toEqual(["createPreview"])
 })
 
-describeApi("run tokens", (suite) => {
+describeSqliteApi("run tokens", (suite) => {
   const { call, addUser: person, val, run } = suite
   const issue = (user: TestUser) => suite.api.hamlet.parts.accounts.runTokens.issue(user)
 

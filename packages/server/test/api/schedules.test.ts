@@ -2,13 +2,13 @@ import { expect, test } from "bun:test"
 import { type Statement, sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { describeApi } from "./suite.ts"
+import { describeSqliteApi } from "./suite.ts"
 
 const idle = "export default () => 1"
 /** Due in a long time, so that no test starts it by accident. */
 const yearly = "0 0 1 1 *"
 
-describeApi("schedules", ({ call, addUser, sharedUser, val }) => {
+describeSqliteApi("schedules", ({ call, addUser, sharedUser, val }) => {
   const addVal = (owner: TestUser, fields: Record<string, unknown> = {}) =>
     val(owner, { code: idle, type: "interval", privacy: "private", ...fields })
   const put = (as: TestUser, valId: string, body: unknown) =>
@@ -160,7 +160,7 @@ describeApi("schedules", ({ call, addUser, sharedUser, val }) => {
   })
 })
 
-describeApi(
+describeSqliteApi(
   "schedules of a user",
   ({ call, addUser, val }) => {
     test("are limited in number and frequency", async () => {
@@ -183,7 +183,7 @@ describeApi(
   { HAMLET_SCHEDULES_PER_USER_MAX: "3", HAMLET_SCHEDULE_SECONDS_MIN: "30" },
 )
 
-describeApi("a val of type interval", (suite) => {
+describeSqliteApi("a val of type interval", (suite) => {
   const { call, addUser, val } = suite
   const write = (statement: Statement) =>
     suite.database.db.write(function* () {

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
-import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, nextMillisecond, refusalOf } from "./suite.ts"
 
-describeApi("api/secrets", (suite) => {
+describeSqliteApi("api/secrets", (suite) => {
   afterEach(() => void setSystemTime())
   describe("PUT /v1/me/secrets/{name}", () => definePut(suite))
   describe("GET /v1/me/secrets", () => defineList(suite))

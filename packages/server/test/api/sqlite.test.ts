@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { type ApiSuite, describeApi, describeLibsqlApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeLibsqlApi, describeSqliteApi, refusalOf } from "./suite.ts"
 
 type Caller = TestUser | string
 
-describeApi("POST /v1/sqlite/execute and /v1/sqlite/batch", defineSuite, {
+describeSqliteApi("POST /v1/sqlite/execute and /v1/sqlite/batch", defineSuite, {
   HAMLET_DATA_DIR_SHARED: "yes",
   HAMLET_SQLITE_MB_MAX: "1",
 })

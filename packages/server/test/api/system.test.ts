@@ -9,9 +9,9 @@ import { loadConfig } from "../../src/config/config.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, describeSqlite, type TestDatabase } from "../support/databases.ts"
 import { idleStatus } from "../support/fakes/idle-status.ts"
-import { describeApi, refusalOf } from "./suite.ts"
+import { describeSqliteApi, refusalOf } from "./suite.ts"
 
-describeApi("api/system", (suite) => {
+describeSqliteApi("api/system", (suite) => {
   const { call } = suite
 
   test("GET at the paths of the web app returns its page with a CSP for its own scripts only, and its files exist", async () => {
@@ -86,7 +86,7 @@ describeApi("api/system", (suite) => {
     const kept = (await open("kept", "private")).text
     expect(shared).toContain(`<title>${ada.username}/shared · Hamlet</title>`)
     expect(shared).toContain(
-      '<meta property="og:description" content="What &quot;it&quot; &lt;does>">',
+      '<meta property="og:description" content="What &quot;it&quot; &lt;does&gt;">',
     )
     expect(shared).toMatch(/property="og:url" content="[^"]+\/u\/\w+\/shared"/)
     expect(kept).toContain("<title>Hamlet</title>")
@@ -117,11 +117,10 @@ describeApi("api/system", (suite) => {
 
   test("GET /readyz is 200 with the kind of database", async () => {
     const { json } = expectStatus(await call("GET", "/readyz"), 200)
-    const database = suite.database.url === undefined ? "SQLite" : "PostgreSQL"
     expect(json).toEqual({
       status: "ok",
       version: expect.any(String),
-      database,
+      database: "SQLite",
       schemaVersion: expect.any(Number),
       isolation: "auto",
       warnings: [],
@@ -326,12 +325,16 @@ describeEachDatabase("api/system with a newer schema", (open) => {
 })
 
 describeEachDatabase("api/system without sandboxes", (open) => {
-  test("GET /readyz is 503 with the problem until sandboxes can be started again", async () => {
+  test("GET /readyz is 503 with the problem until sandboxes can be started again, then names the database", async () => {
     let problem: string | undefined = "Cannot start a sandbox: Deno is not there any more"
     const status = () => ({ ...idleStatus, isolation: "bubblewrap", problem })
     const enter = () => Promise.reject(new Error("nothing is run here"))
+    let database: TestDatabase | undefined
     const api = await openApi(
-      open,
+      async (options) => {
+        database = await open(options)
+        return database
+      },
       {},
       { runner: { status, acquire: enter, retire() {}, endAll() {}, runsOf: () => 0 } },
     )
@@ -347,6 +350,7 @@ describeEachDatabase("api/system without sandboxes", (open) => {
       expect(expectStatus(await api.call("GET", "/readyz"), 200).json).toMatchObject({
         status: "ok",
         isolation: "bubblewrap",
+        database: database?.url === undefined ? "SQLite" : "PostgreSQL",
       })
     } finally {
       await api.close()

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, nextMillisecond, refusalOf } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-describeApi("api/v2-vals", (suite) => {
+describeSqliteApi("api/v2-vals", (suite) => {
   describe("POST /v2/vals", () => defineCreate(suite))
   describe("GET /v2/vals", () => defineList(suite))
   describe("one val", () => defineOne(suite))

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { createValStore } from "../../src/storage/vals/vals.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { describeApi, nextMillisecond } from "./suite.ts"
+import { describeSqliteApi, nextMillisecond } from "./suite.ts"
 
-describeApi("GET /v1/me/val-states", (suite) => {
+describeSqliteApi("GET /v1/me/val-states", (suite) => {
   const { call, addUser: person, val } = suite
   const statesOf = async (as: TestUser, etag = "") =>
     call("GET", "/v1/me/val-states", { as, headers: { "if-none-match": etag } })

@@ -15,6 +15,8 @@ export interface TestCaller {
   readonly isOwner: boolean
   /** Whether the token is one that a val was given. */
   readonly isOfRun?: boolean
+  /** Whether the token has one scope only. */
+  readonly isNarrow?: boolean
   /** The one scope that the token does not have. */
   readonly lacks?: Scope
 }
@@ -49,7 +51,12 @@ export async function createCallers(
       isOwner: false,
     },
     ...(await createBadCallers(api, owner)),
-    ...(await Promise.all(allScopes.map((one) => goodOwner(`scope ${one} alone`, [one])))),
+    ...(await Promise.all(
+      allScopes.map(async (one) => ({
+        ...(await goodOwner(`scope ${one} alone`, [one])),
+        isNarrow: true,
+      })),
+    )),
     ...(await Promise.all(
       allScopes.map(async (one) => ({
         ...(await goodOwner(`all scopes but ${one}`, without(one))),

@@ -75,6 +75,7 @@ function mask(text: string): string {
     .replaceAll(/"(requestId|lastUsedAt|countedSince)":("[^"]*"|null)/g, '"$1":"…"')
     .replaceAll(/"(requestsLastMinute|requestsSinceStart)":\d+/g, '"$1":0')
     .replaceAll(/\{"id":"[^"]*","at":"[^"]*","action":"backup\.read".*?"details":\{\}\},?/g, "")
+    .replace(/(name="csp-nonce" content=)"[^"]*"/, '$1"…"')
     .replace(/"sqlite":{"bytes":\d+/, '"sqlite":{"bytes":0')
     .replace(/^{"since":"[^"]*","until":"[^"]*"/, '{"since":"…","until":"…"')
 }

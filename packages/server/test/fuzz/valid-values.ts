@@ -110,6 +110,8 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
+  if (/^(?:name|key)$/.test(name) && schema.maxLength === limits.secretNameCharsMax)
+    return soundVariable
   if (/^(?:key|prefix|after)$/.test(name) && schema.pattern === undefined) return soundKey
   // What is run: the entry file of the only branch of most vals.
   if (name === "branch") return fc.constantFrom("main", "Main", "draft")
@@ -205,6 +207,10 @@ function text(min: number, max: number): fc.Arbitrary<string> {
     { weight: max > 1000 ? 1 : 10, arbitrary: long },
   )
 }
+
+const soundVariable = text(1, limits.secretNameCharsMax).filter(
+  (name) => !name.includes("=") && name !== "." && name !== "..",
+)
 
 const headerName = fc.oneof(
   fc.constantFrom(
