@@ -28,10 +28,19 @@ export function isTranspiled({ type = "tsx", location }: ProgramModule): boolean
  * A cryptographic hash: with collisions, a user could replace the code of another user. Undefined for
  * modules that are left to Deno: it hashes a text without its byte order mark, and `.cts` is CommonJS.
  */
-export function toEmitKey({ url, code, type = "tsx", ownerId }: ProgramModule): string | undefined {
+export function toEmitKey(module: ProgramModule): string | undefined {
+  const { url, code, type = "tsx", ownerId } = module
   if (ownerId === undefined || code.startsWith("\ufeff") || url.endsWith(".cts")) return undefined
-  return new Bun.CryptoHasher("sha256").update(`${ownerId}\n${type}\n`).update(code).digest("hex")
+  const known = keys.get(module)
+  if (known !== undefined) return known
+  const hasher = new Bun.CryptoHasher("sha256").update(`${ownerId}\n${type}\n`)
+  const key = hasher.update(code).digest("hex")
+  keys.set(module, key)
+  return key
 }
+
+/** To hash the largest program takes 50 ms, and a process asks three times for the key of a module. */
+const keys = new WeakMap<ProgramModule, string>()
 
 const textEnd = Uint8Array.of(0xff)
 /** ES modules, in the hash of the text. */

@@ -285,6 +285,26 @@ describe.skipIf(!hasBubblewrap)("Emitter", () => {
     expect(await stage.load([good], `return (await import("${good.url}")).default`)).toBe(1)
   })
 
+  test("hashes the texts of a large save in slices", async () => {
+    const emitter = new Emitter(
+      async () => undefined,
+      () => {},
+    )
+    const hashed = new Set<number>()
+    const modules = Array.from({ length: 1_000 }, (_, index) => ({
+      url: `${index}.ts`,
+      ownerId,
+      get code() {
+        hashed.add(index)
+        return `${index}${"x".repeat(80_000)}`
+      },
+    }))
+    emitter.add(modules)
+    expect(hashed.size).toBeLessThan(modules.length)
+    await waitUntil(() => hashed.size === modules.length)
+    await emitter.stop()
+  })
+
   test("an owner that saves all the time waits, and others do not", async () => {
     await using stage = await openStage({ postponedMsMax: 3_600_000 })
     const saved: ProgramModule[] = []

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { FairQueue, Loop, parseJson, prepareOnce, RecentMap, toOwnJson } from "@hamlet/kit"
+import {
+  FairQueue,
+  Loop,
+  mapInSlices,
+  parseJson,
+  prepareOnce,
+  RecentMap,
+  toOwnJson,
+} from "@hamlet/kit"
 import { z } from "zod"
 import { programLimits } from "../processes/program-limits.ts"
 import type { ProgramModule } from "../program/program-module.ts"
@@ -88,12 +96,12 @@ export class Emitter {
     this.#loop = new Loop({ round: () => this.#round(), failedMs, onError })
   }
 
-  /** Modules that were saved. */
+  /** Modules that were saved. Their texts are hashed in slices: a save may have a thousand large ones. */
   add(modules: readonly ProgramModule[]): void {
-    for (const module of modules) {
+    void mapInSlices(modules, (module) => {
       const key = isTranspiled(module) ? toEmitKey(module) : undefined
       if (key !== undefined) this.#add(key, module)
-    }
+    })
   }
 
   /** Modules that a process transpiles. Code that runs only once is not worth more. */

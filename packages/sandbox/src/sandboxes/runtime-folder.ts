@@ -43,7 +43,7 @@ const parentNamesMax = 10
  *       groups                                      the cgroup folders that this server creates
  *       {number}-{name}                             a copy of a program that sandboxes cannot reach
  *       files/                                      files of packages; see package-folders.ts
- *       emits/                                      JavaScript of programs; see emit-folder.ts
+ *       emits/                                      modules and their JavaScript; see emit-folder.ts
  *       code/                                       compiled code of the guest; see code-cache.ts
  *       s{number}/                                  one sandbox
  *         run/  deno/  scratch/                     what it can reach; see sandbox-folder.ts

@@ -147,7 +147,7 @@ export default async function ({ url }: Request): Promise<Response> {
     })
     await waitUntil(() => {
       const files = [
-        ...new Bun.Glob("hamlet-*/*/emits/*").scanSync({ cwd: tmpdir(), absolute: true }),
+        ...new Bun.Glob("hamlet-*/*/emits/*.module").scanSync({ cwd: tmpdir(), absolute: true }),
       ]
       return files.filter((file) => readFileSync(file, "utf8").includes(mark)).length === 3
     })

@@ -264,7 +264,7 @@ export class AttackServer {
 
   /** The sandbox that a val is in at the moment. */
   sandboxOf({ owner, name }: SavedVal): Promise<SandboxInUse> {
-    return findFolderOf(this.hamlet.pid, `${this.baseUrl}/v/${owner.username}/${name}@`)
+    return findFolderOf(this.hamlet.pid, `${this.baseUrl}/v/${owner.username}/${name}`)
   }
 
   /** Fails unless the server and ada's neighbour val respond correctly. */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
+import { sha256 } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
-import { listDescendants, type ProcessInfo, readText } from "./processes.ts"
+import { listDescendants, type ProcessInfo } from "./processes.ts"
 
 /** A sandbox as it is seen from outside. */
 export interface SandboxInUse {
@@ -25,12 +26,26 @@ export function listSandboxes(serverPid: number): readonly SandboxInUse[] {
   })
 }
 
-/** The sandbox that has a module at an address that begins like this. */
+/** The sandbox that has a version of a val that was saved with its code; `address` is that of the val. */
 export function findFolderOf(serverPid: number, address: string): Promise<SandboxInUse> {
+  const names = new Set(
+    Array.from({ length: versionsMax }, (_, index) => toName(address, index + 1)),
+  )
   // Asynchronous, because looks are expensive: see waitUntil.
   return waitUntil(async () =>
-    listSandboxes(serverPid).find(({ folder }) => hasModule(join(folder, "deno"), address)),
+    listSandboxes(serverPid).find(({ folder }) =>
+      listModules(folder).some((path) => names.has(basename(path))),
+    ),
   )
+}
+
+/** The versions of a val that is looked for. */
+const versionsMax = 20
+
+/** The name of the module in Deno's cache. */
+function toName(address: string, version: number): string {
+  const { pathname } = new URL(`${address}@${version}-main/main.tsx`)
+  return sha256(pathname).toString("hex")
 }
 
 /** A sandbox that waits for a val. */
@@ -59,22 +74,14 @@ function folderOf(command: readonly string[]): string | undefined {
     : undefined
 }
 
-/**
- * Whether a sandbox has no module but the one with which it warmed up, and which its command names:
- * the last address there.
- */
-function isUnused({ folder, guest }: SandboxInUse): boolean {
-  const example = `"url":"${guest.command.findLast((argument) => argument.startsWith("http"))}"`
-  return listFiles(join(folder, "deno", "remote")).every((path) => readText(path).includes(example))
+/** Whether a sandbox has no module but the one with which it warmed up. */
+function isUnused({ folder }: SandboxInUse): boolean {
+  return listModules(folder).length === 1
 }
 
-function hasModule(folder: string, address: string): boolean {
-  return listFiles(folder).some((path) => readText(path).includes(`"url":"${address}`))
-}
-
-function listFiles(folder: string): readonly string[] {
+function listModules(folder: string): readonly string[] {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
+    return readdirSync(join(folder, "deno", "remote"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
   } catch {
