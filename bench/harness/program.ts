@@ -26,6 +26,8 @@ export interface ServerData {
   readonly core?: number | undefined
   /** The folder of another version of the server. */
   readonly folder?: string | undefined
+  /** A module that is loaded before the server. */
+  readonly preload?: string | undefined
 }
 
 /**
@@ -43,14 +45,15 @@ const onlyTried = {
  * given settings has its default.
  */
 export function startServer(data: ServerData): Promise<Program> {
-  const { dataDir, databaseUrl, settings, core, folder = root } = data
+  const { dataDir, databaseUrl, settings, core, preload, folder = root } = data
   const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
   const pinned = core === undefined ? [] : ["taskset", "--cpu-list", String(core)]
   const program = join(folder, "packages/server/src/main.ts")
-  const command = [...pinned, process.execPath, program, "serve", "--port", "0"]
+  const bun = [process.execPath, ...(preload === undefined ? [] : ["--preload", preload])]
+  const command = [...pinned, ...bun, program, "serve", "--port", "0"]
   return startProgram(command, {
     env: { ...location, ...(isBrief ? onlyTried : {}), ...settings },
     log: join(dataDir, "server.log"),

@@ -89,7 +89,7 @@ export async function stopSharedHamlet(): Promise<void> {
  */
 export async function startOwnHamlet(
   settings: Settings,
-  place: Pick<ServerData, "core" | "folder"> = {},
+  place: Pick<ServerData, "core" | "folder" | "preload"> = {},
 ): Promise<Hamlet> {
   const program = await startServer({
     dataDir: createScratchFolder(),

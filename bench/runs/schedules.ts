@@ -22,7 +22,7 @@ const full = {
   askMs: 2_000,
   p99MsMax: 1_000,
   /** Until the last of them starts, when all need a process at once. */
-  crowdMsMax: 25_000,
+  crowdMsMax: 15_000,
 }
 const limits = chooseLimits(full, {
   schedules: 2,
