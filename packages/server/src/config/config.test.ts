@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { ConfigError, hasLocalLinks, loadConfig, options, toFlag } from "./config.ts"
+import { readMachineMemory } from "./machine-memory.ts"
 
 describe("loadConfig", () => {
   test("without settings has the defaults of the tables", () => {
@@ -63,6 +64,14 @@ describe("loadConfig", () => {
     [{ HAMLET_BASE_URL: "https://hamlet.test", HAMLET_VALS_DOMAIN: "vals.test" }, false],
   ])("hasLocalLinks of %j is %p", (env, expected) => {
     expect(hasLocalLinks(loadConfig(env, []))).toBe(expected)
+  })
+
+  test("keeps at most a twentieth of the memory in processes that are ready, unless it is told to", () => {
+    const { processesReadyMax } = loadConfig({}, []).runs
+    const byMemory = Math.floor(readMachineMemory() / 20 / (16 * 1024 ** 2))
+    expect(processesReadyMax).toBeLessThanOrEqual(Math.max(4, byMemory))
+    expect(processesReadyMax).toBeGreaterThanOrEqual(4)
+    expect(loadConfig({ HAMLET_PROCESSES_READY_MAX: "3" }, []).runs.processesReadyMax).toBe(3)
   })
 
   test("logs no requests to a terminal, unless it is told to", () => {
