@@ -85,9 +85,9 @@ export function toMainBranch(row: MainRow): MainBranch {
 export function selectStates(
   branchId: string,
   version: number,
-  state: "since" | "described" = "since",
+  state: keyof typeof stateColumns = "since",
 ): Statement {
-  const column = raw(state === "since" ? "s.since" : describedState)
+  const column = raw(stateColumns[state])
   return sql`
     select p.path, (select ${column} from states s where s.branch_id = ${branchId} and s.path = p.path and s.since <= ${version}
       order by s.since desc limit 1) as ${raw(state)}
@@ -100,6 +100,8 @@ export function selectStates(
  */
 const describedState = `s.since || ' ' || s.file_id || ' ' || coalesce(s.type, '-') || ' ' || s.created_at
   || ' ' || coalesce(octet_length(s.content), 0)`
+
+const stateColumns = { since: "s.since", described: describedState, content: "s.content" }
 
 /** Goes from path to path in the index: a branch may have far more states than paths. */
 export function selectAllPaths(branchId: string): Statement {

@@ -37,7 +37,8 @@ interface ModulePath {
 }
 
 interface ModuleRow extends ModulePath {
-  readonly content: string
+  /** Null for a directory, and where the file has ended. */
+  readonly content: string | null
 }
 
 interface SpecifierRow {
@@ -87,20 +88,16 @@ export function createVersionFileStore(db: Database): VersionFileStore {
       )
     },
     async listModules(branchId, version) {
-      const files = await db.read<ModuleRow>`
-        select s.path, s.content from (${selectStates(branchId, version)}) p
-        cross join states s where s.branch_id = ${branchId} and s.path = p.path and s.since = p.since and s.content is not null`
+      const files = await db.read<ModuleRow>(selectStates(branchId, version, "content"))
       const imports = await db.read<SpecifierRow>(
         selectImports(raw("i.path, i.specifiers as specifiers_json"), branchId, version),
       )
       const byPath = Map.groupBy(imports, ({ path }) => path)
-      return files
-        .filter(({ path }) => isModulePath(path) || isConfigPath(path))
-        .map(({ path, content }) => ({
-          path,
-          code: content,
-          specifiers: toSpecifiers(byPath.get(path) ?? []),
-        }))
+      return files.flatMap(({ path, content: code }) =>
+        code === null || !(isModulePath(path) || isConfigPath(path))
+          ? []
+          : [{ path, code, specifiers: toSpecifiers(byPath.get(path) ?? []) }],
+      )
     },
     find: (branchId, version, path) => findByKey(`${branchId} ${version} ${path}`),
   }
