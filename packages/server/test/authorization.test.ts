@@ -112,11 +112,13 @@ describe("authorization matrix", () => {
 })
 
 describeSqlite("authorization", (open) => defineMatrix(open, privacies, () => true))
-// The rules are the same code. Its queries are tried with vals that most callers may not see, by those
-// whose token is not refused before any query.
-describePostgres("authorization", (open) =>
-  defineMatrix(open, ["private"], ({ token, isNarrow }) => token !== "bad" && !isNarrow),
-)
+// The rules are the same code. Its queries are tried with vals that most callers may not see.
+describePostgres("authorization", (open) => defineMatrix(open, ["private"], isJudgedByVal))
+
+/** A bad token and a missing scope are refused before a val is read. */
+function isJudgedByVal({ token, isNarrow }: TestCaller): boolean {
+  return token !== "bad" && !isNarrow
+}
 
 function defineMatrix(
   open: OpenDatabase,
@@ -155,8 +157,7 @@ function defineMatrix(
             api,
             owner,
             callers: callersFor(callers, route).filter(
-              // A bad token is refused before there is a val.
-              ({ token }) => index === 0 || token !== "bad",
+              (caller) => index === 0 || isJudgedByVal(caller),
             ),
             name,
             route,
