@@ -32,6 +32,8 @@ const meanings = {
     scope_escalation: "A token cannot create a token with scopes that it does not have.",
     one_user_only:
       "Only Deno's permissions isolate the vals of this server. That is sufficient for the code of one person, so it cannot have a second user.",
+    role_too_low:
+      "The role of the caller in the organisation does not allow this: viewers change nothing, and members do not manage it.",
     not_owner: "The resource is visible to the caller but belongs to another user.",
   },
   404: {
@@ -41,7 +43,9 @@ const meanings = {
     branch_not_found: "The val has no such branch, or it was deleted.",
     file_not_found:
       "There is no file or directory at the path, or with the id, or the caller may not see its val.",
-    org_not_found: "There is no such organisation.",
+    org_not_found:
+      "There is no such organisation, or the caller does not belong to it, or has no open invitation of it.",
+    member_not_found: "The organisation has no such member.",
     user_not_found: "There is no such user.",
     run_not_found: "There is no such run, or the caller may not see it.",
     comment_not_found: "There is no such comment, or the caller may not see its val.",
@@ -69,6 +73,12 @@ const meanings = {
   409: {
     name_taken:
       "The caller already has a val with this name, ignoring case, and with `-` the same as `_`.",
+    last_owner:
+      "The person is the last owner of the organisation: make another member an owner first, or delete the organisation.",
+    too_many_organisations: "The person belongs to as many organisations as one can.",
+    too_many_members: "The organisation has as many members as it can have.",
+    roles_changed:
+      "The roles of the caller have changed while the request was carried out, and nothing was stored: send it again.",
     branch_exists: "The val already has a branch with this name, ignoring case.",
     branch_is_default: "The branch `main` cannot be deleted: delete the val instead.",
     branch_has_no_parent:

@@ -21,6 +21,8 @@ export const limits = {
   sealedCharsMax: 4_000,
   providerResponseCharsMax: 8_000,
   identitiesPerUserMax: 10,
+  organisationsPerUserMax: 50,
+  membersPerOrganisationMax: 10_000,
   authorizationQueryCharsMax: 8_000,
   timeCharsMax: 40,
   secretNameCharsMax: 256,

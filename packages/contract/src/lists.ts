@@ -31,6 +31,9 @@ export const scopes = [
   "backup",
 ] as const
 
+/** What a person can be in an organisation. */
+export const roles = ["owner", "member", "viewer"] as const
+
 /** What can start a run. */
 export const runSources = ["ui", "api", "http", "interval", "email"] as const
 
@@ -92,6 +95,13 @@ export const auditActions = [
   "invitation.create",
   "invitation.revoke",
   "invitation.accept",
+  "org.create",
+  "org.delete",
+  "member.invite",
+  "member.join",
+  "member.decline",
+  "member.change",
+  "member.remove",
   "backup.read",
   "key.rotate",
 ] as const

@@ -35,6 +35,8 @@ export interface RouteDefinition {
   readonly isSignIn?: boolean
   /** The route needs no token, and every call counts as a request without one. */
   readonly isCountedByAddress?: boolean
+  /** The route concerns the person, so a token that acts for an organisation is refused. */
+  readonly isPersonal?: true
   /** What the caller needs of the val in the path: to see it, or to own it. */
   readonly valAccess?: "see" | "own"
   readonly params?: z.ZodObject

@@ -4,6 +4,7 @@ import { accountRoutes } from "./routes/account.ts"
 import { environmentVariableRoutes } from "./routes/accounts/environment-variables.ts"
 import { identityRoutes } from "./routes/accounts/identities.ts"
 import { notificationRoutes } from "./routes/accounts/notifications.ts"
+import { organisationRoutes } from "./routes/accounts/organisations.ts"
 import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
 import { branchRoutes } from "./routes/files/branches.ts"
@@ -46,6 +47,7 @@ export const routes = {
   ...userRoutes,
   ...administrationRoutes,
   ...accountRoutes,
+  ...organisationRoutes,
   ...environmentVariableRoutes,
   ...sessionRoutes,
   ...identityRoutes,
@@ -77,9 +79,11 @@ export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   // Large bodies and responses wait for their turn.
   codes.push("overloaded")
   if (route.auth === "required") codes.push("unauthenticated")
-  if (route.auth !== "none") codes.push("invalid_token", "invalid_session", "user_suspended")
+  if (route.auth !== "none")
+    codes.push("invalid_token", "invalid_session", "user_suspended", "org_not_found")
   if (route.isSignIn) codes.push("cross_site_request")
-  if (route.scope) codes.push("missing_scope")
+  if (route.scope) codes.push("missing_scope", "role_too_low")
+  if (route.method !== "get" && route.scope) codes.push("roles_changed")
   if (route.valAccess) codes.push("val_not_found")
   if (route.valAccess === "own") codes.push("not_owner")
   if (route.body) codes.push("invalid_json")

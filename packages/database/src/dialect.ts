@@ -14,6 +14,11 @@ export interface Dialect extends Ddl {
    */
   readonly forUpdate: Statement
   /**
+   * Ends a select whose rows may be read by all until the transaction ends, but not changed. Empty where
+   * transactions run one at a time.
+   */
+  readonly forShare: Statement
+  /**
    * Ends a select that leaves out the rows that another transaction has locked, and locks the
    * others. Empty where transactions run one at a time.
    */

@@ -270,12 +270,102 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       id: sample.library.id,
     })
   },
-  async listOrgs({ client }) {
-    expect((await client.listOrgs()).data).toEqual([])
+  async createOrganisation(scene) {
+    const { org } = await newOrganisation(scene)
+    expect(org).toMatchObject({ type: "org", role: "owner", members: 1 })
   },
-  async listMemberships({ client }) {
-    const call = client.listMemberships({ org_id: crypto.randomUUID() })
-    expect(await failure(call)).toMatchObject({ status: 404, code: "org_not_found" })
+  async listOrganisations(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { id, username } = org
+    expect((await client.listOrganisations()).data).toEqual([
+      { id, username, role: "owner", members: 1 },
+    ])
+  },
+  async getOrganisation(scene) {
+    const { client, org } = await newOrganisation(scene)
+    expect(await client.getOrganisation({ org_id: org.id })).toMatchObject(org)
+  },
+  async updateOrganisation(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const changed = await client.updateOrganisation({ org_id: org.id, bio: "é" })
+    expect(changed.bio).toBe("é")
+  },
+  async deleteOrganisation(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { id: org_id, username: confirm } = org
+    expect(await client.deleteOrganisation({ org_id, confirm })).toEqual({ pending: true })
+    expect(await failure(client.getOrganisation({ org_id }))).toMatchObject({ status: 404 })
+  },
+  async listOrgMembers(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { data } = await client.listOrgMembers({ org_id: org.id })
+    expect(data).toMatchObject([{ role: "owner", pending: false }])
+  },
+  async putOrgMember(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { user } = await newcomer(scene)
+    const invited = { org_id: org.id, user_id: user.id, role: "viewer" } as const
+    expect(await client.putOrgMember(invited)).toMatchObject({ role: "viewer", pending: true })
+  },
+  async removeOrgMember(scene) {
+    const { client, user, org } = await newOrganisation(scene)
+    const left = client.removeOrgMember({ org_id: org.id, user_id: user.id })
+    expect(await failure(left)).toMatchObject({ status: 409, code: "last_owner" })
+  },
+  async createOrgInvitation(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const invitation = await client.createOrgInvitation({ org_id: org.id, role: "member" })
+    expect(invitation.url).toContain("/join#code=")
+  },
+  async listOrgInvitations(scene) {
+    const { client, org } = await newOrganisation(scene)
+    await client.createOrgInvitation({ org_id: org.id, role: "viewer" })
+    const { data } = await client.listOrgInvitations({ org_id: org.id })
+    expect(data).toMatchObject([{ role: "viewer", email: null }])
+  },
+  async revokeOrgInvitation(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { id } = await client.createOrgInvitation({ org_id: org.id, role: "viewer" })
+    const one = { org_id: org.id, invitation_id: id }
+    expect(await client.revokeOrgInvitation(one)).toBeUndefined()
+    expect(await failure(client.revokeOrgInvitation(one))).toMatchObject({ status: 404 })
+  },
+  async listMyMemberships(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { data } = await client.listMyMemberships()
+    expect(data).toMatchObject([{ org: { id: org.id }, role: "owner", pending: false }])
+  },
+  async joinOrganisation(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { url } = await client.createOrgInvitation({ org_id: org.id, role: "viewer" })
+    const { client: guest } = await newcomer(scene)
+    const code = url.split("#code=")[1] ?? ""
+    expect(await guest.joinOrganisation({ code })).toMatchObject({ id: org.id, role: "viewer" })
+  },
+  async acceptMembership(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { client: guest, user } = await newcomer(scene)
+    await client.putOrgMember({ org_id: org.id, user_id: user.id, role: "member" })
+    expect(await guest.acceptMembership({ org_id: org.id })).toBeUndefined()
+    expect(await guest.getOrganisation({ org_id: org.id })).toMatchObject({ members: 2 })
+  },
+  async declineMembership(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { client: guest, user } = await newcomer(scene)
+    await client.putOrgMember({ org_id: org.id, user_id: user.id, role: "member" })
+    expect(await guest.declineMembership({ org_id: org.id })).toBeUndefined()
+    expect((await guest.listMyMemberships()).data).toEqual([])
+  },
+  async listOrgs(scene) {
+    const { client, org } = await newOrganisation(scene)
+    const { id, username } = org
+    expect((await client.listOrgs()).data).toEqual([{ id, username }])
+  },
+  async listMemberships(scene) {
+    const { client, user, org } = await newOrganisation(scene)
+    expect(await client.listMemberships({ org_id: org.id })).toEqual([
+      { id: user.id, role: "owner", user: { id: user.id, username: user.username } },
+    ])
   },
   async listBranches({ client, sample }) {
     const { data } = await client.listBranches({ val_id: sample.library.id })
@@ -1469,6 +1559,13 @@ async function newcomer({
 }: Pick<Scene, "loopback">): Promise<{ readonly client: Client; readonly user: TestUser }> {
   const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
   return { client: openClient(loopback, user.token), user }
+}
+
+/** An organisation of a newcomer. */
+async function newOrganisation(scene: Pick<Scene, "loopback">) {
+  const { client, user } = await newcomer(scene)
+  const username = `org${crypto.randomUUID().slice(0, 8)}`
+  return { client, user, org: await client.createOrganisation({ username }) }
 }
 
 /** What the call fails with. */

@@ -151,8 +151,13 @@ const questions: Record<GetRoute, readonly string[]> = {
   getFolder: vals.map((id) => `/v2/vals/${id}`),
   listMyFolders: combine(["/v2/me/vals"], pages),
   getFolderByName: ["/v2/alias/vals/user1/val1"],
+  listOrganisations: combine(["/v1/orgs"], pages),
+  getOrganisation: [`/v1/orgs/${idOf("org", 1)}`],
+  listOrgMembers: combine([`/v1/orgs/${idOf("org", 1)}/members`], pages),
+  listOrgInvitations: combine([`/v1/orgs/${idOf("org", 1)}/invitations`], pages),
+  listMyMemberships: combine(["/v1/me/memberships"], pages),
   listOrgs: ["/v2/orgs"],
-  listMemberships: [`/v2/orgs/${idOf("user", 1)}/memberships`],
+  listMemberships: [`/v2/orgs/${idOf("org", 1)}/memberships`],
   listBranches: combine(
     vals.map((id) => `/v2/vals/${id}/branches`),
     pages,
@@ -544,7 +549,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     await nouns.sessions.signIn({ code, userAgent: null, replaced: text })
     const longer = createSessions(stores.sessions, nouns.tokens, 365 * 86_400_000, nouns.clock)
     await longer.renew({ ...caller, tokenId: session.id, expiresAt: session.expiresAt })
-    await stores.sessions.remove(caller.userId, session.id)
+    await stores.sessions.remove(caller.ownerId, session.id)
     expect(recorded.length).toBeGreaterThan(10)
     expect(
       (await planner.findFaults(recorded)).filter(

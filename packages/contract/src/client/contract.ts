@@ -40,8 +40,6 @@ export const contract: ContractFacts = {
     deleteFolder: "delete /v2/vals/{val_id} none none",
     listMyFolders: "get /v2/me/vals none json",
     getFolderByName: "get /v2/alias/vals/{username}/{val_name} none json",
-    listOrgs: "get /v2/orgs none json",
-    listMemberships: "get /v2/orgs/{org_id}/memberships none json",
     listBranches: "get /v2/vals/{val_id}/branches none json",
     createBranch: "post /v2/vals/{val_id}/branches json json",
     getBranch: "get /v2/vals/{val_id}/branches/{branch_id} none json",
@@ -119,6 +117,23 @@ export const contract: ContractFacts = {
     listValSecrets: "get /v1/vals/{val_id}/secrets none json",
     putValSecret: "put /v1/vals/{val_id}/secrets/{name} json none",
     deleteValSecret: "delete /v1/vals/{val_id}/secrets/{name} none none",
+    listOrganisations: "get /v1/orgs none json",
+    createOrganisation: "post /v1/orgs json json",
+    getOrganisation: "get /v1/orgs/{org_id} none json",
+    updateOrganisation: "put /v1/orgs/{org_id} json json",
+    deleteOrganisation: "delete /v1/orgs/{org_id} json json",
+    listOrgMembers: "get /v1/orgs/{org_id}/members none json",
+    putOrgMember: "put /v1/orgs/{org_id}/members/{user_id} json json",
+    removeOrgMember: "delete /v1/orgs/{org_id}/members/{user_id} none none",
+    listOrgInvitations: "get /v1/orgs/{org_id}/invitations none json",
+    createOrgInvitation: "post /v1/orgs/{org_id}/invitations json json",
+    revokeOrgInvitation: "delete /v1/orgs/{org_id}/invitations/{invitation_id} none none",
+    listMyMemberships: "get /v1/me/memberships none json",
+    joinOrganisation: "post /v1/me/memberships json json",
+    acceptMembership: "post /v1/me/memberships/{org_id}/accept none none",
+    declineMembership: "post /v1/me/memberships/{org_id}/decline none none",
+    listOrgs: "get /v2/orgs none json",
+    listMemberships: "get /v2/orgs/{org_id}/memberships none json",
     listEnvironmentVariables: "get /v2/vals/{val_id}/environment_variables none json",
     createEnvironmentVariable: "post /v2/vals/{val_id}/environment_variables json json",
     putEnvironmentVariable: "put /v2/vals/{val_id}/environment_variables/{variable} json json",
@@ -191,12 +206,13 @@ export const contract: ContractFacts = {
   errorCodes: `
     content_not_text invalid_json invalid_request is_directory openai_refused sql_failed
     unauthenticated invalid_token invalid_session invalid_sign_in_code sign_up_refused
-    user_suspended cross_site_request missing_scope scope_escalation one_user_only not_owner
-    route_not_found val_not_found version_not_found branch_not_found file_not_found org_not_found
-    user_not_found run_not_found comment_not_found token_not_found session_not_found
-    authorization_not_found invitation_not_found identity_not_found blob_not_found email_not_found
-    webhook_not_found delivery_not_found secret_not_found connection_not_found schedule_not_found
-    method_not_allowed body_timed_out name_taken branch_exists branch_is_default
+    user_suspended cross_site_request missing_scope scope_escalation one_user_only role_too_low
+    not_owner route_not_found val_not_found version_not_found branch_not_found file_not_found
+    org_not_found member_not_found user_not_found run_not_found comment_not_found token_not_found
+    session_not_found authorization_not_found invitation_not_found identity_not_found blob_not_found
+    email_not_found webhook_not_found delivery_not_found secret_not_found connection_not_found
+    schedule_not_found method_not_allowed body_timed_out name_taken last_owner
+    too_many_organisations too_many_members roles_changed branch_exists branch_is_default
     branch_has_no_parent merge_conflict file_exists moved_into_itself directory_not_empty val_full
     username_taken identity_taken too_many_identities own_account too_many_invitations last_version
     secret_exists too_many_secrets email_missing email_unverified email_verified email_not_failed

@@ -6,6 +6,7 @@ import { newToken, page, secret, token, valSecret } from "../schemas/records.ts"
 export const accountRoutes = {
   listTokens: route("Tokens", "get /v1/me/tokens", {
     summary: "The caller's tokens, newest first",
+    isPersonal: true,
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(token) },
@@ -19,6 +20,7 @@ export const accountRoutes = {
   }),
   revokeToken: route("Tokens", "delete /v1/me/tokens/{token_id}", {
     summary: "Revoke a token; it stops working at once",
+    isPersonal: true,
     scope: "user:write",
     responses: { 204: null },
   }),

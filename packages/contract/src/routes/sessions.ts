@@ -35,18 +35,21 @@ export const sessionRoutes = {
   }),
   listSessions: route("Sessions", "get /v1/me/sessions", {
     summary: "The caller's browser sessions, latest sign-in first",
+    isPersonal: true,
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(session) },
   }),
   deleteSession: route("Sessions", "delete /v1/me/sessions/{session_id}", {
     summary: "Sign one browser out",
+    isPersonal: true,
     scope: "user:write",
     responses: { 204: null },
   }),
   deleteAllSessions: route("Sessions", "delete /v1/me/sessions", {
     summary:
       "Sign out everywhere: ends all sessions and revokes all unused sign-in links of the caller",
+    isPersonal: true,
     scope: "user:write",
     responses: { 204: null },
   }),
@@ -58,6 +61,7 @@ export const sessionRoutes = {
   createSignInLink: route("Sessions", "post /v1/me/sign-in-links", {
     summary:
       "Create a link that signs a browser in once, within 15 minutes, with the caller's scopes",
+    isPersonal: true,
     scope: "user:write",
     responses: { 200: signInLink },
   }),
@@ -67,12 +71,14 @@ export const sessionRoutes = {
 export const authorizationRoutes = {
   listAuthorizations: route("Authorizations", "get /v1/me/authorizations", {
     summary: "Programs that may act for the caller, newest first",
+    isPersonal: true,
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(authorization) },
   }),
   createAuthorization: route("Authorizations", "post /v1/me/authorizations", {
     summary: "Allow a program to act for the caller; returns where to send the browser",
+    isPersonal: true,
     scope: "user:write",
     body: createAuthorizationBody,
     responses: { 200: authorizationRedirect },
@@ -80,11 +86,13 @@ export const authorizationRoutes = {
   }),
   deleteAuthorization: route("Authorizations", "delete /v1/me/authorizations/{authorization_id}", {
     summary: "End what a program may do; all of its tokens stop working at once",
+    isPersonal: true,
     scope: "user:write",
     responses: { 204: null },
   }),
   checkAuthorization: route("Authorizations", "post /v1/me/authorization-requests", {
     summary: "The request of a program to act for the caller, before it is allowed",
+    isPersonal: true,
     scope: "user:write",
     body: checkAuthorizationBody,
     responses: { 200: authorizationRequest },

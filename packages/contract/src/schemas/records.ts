@@ -14,7 +14,7 @@ export const user = z
     profileImageUrl: z.string().nullable(),
     url,
     links: z.object({ self: url }),
-    type: z.literal("user"),
+    type: z.enum(["user", "org"]),
     createdAt: time,
   })
   .meta({ id: "User" })
@@ -35,6 +35,9 @@ export const me = profile
   .extend({
     // What the token of the request may do.
     scopes: z.array(scope),
+    actor: author
+      .describe("The person who acts; only where the caller acts for an organisation")
+      .optional(),
   })
   .meta({ id: "Me" })
 

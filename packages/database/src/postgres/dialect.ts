@@ -60,6 +60,7 @@ export const postgresDialect: Dialect = {
   ...postgresDdl,
   name: "PostgreSQL",
   forUpdate: raw("for update"),
+  forShare: raw("for share"),
   skipLocked: raw("for update skip locked"),
   now: raw("floor(extract(epoch from statement_timestamp()) * 1000)::bigint"),
   tableOf,

@@ -13,6 +13,7 @@ export const sqliteDialect: Dialect = {
   ...sqliteDdl,
   name: "SQLite",
   forUpdate: nothing,
+  forShare: nothing,
   skipLocked: nothing,
   now: raw("cast(round(unixepoch('subsec') * 1000) as integer)"),
   tableOf: (rows, columns) => sql`

@@ -170,7 +170,7 @@ async function makeSignInLink(
 ): Promise<string | undefined> {
   if (!isNew && config.isPublic) return undefined
   const firstUser = {
-    userId: user.id,
+    actorId: user.id,
     scopes: new Set(allScopes),
     root: { tokenId: null, expiresAt: null },
   }

@@ -16,6 +16,9 @@ import { createQuotaBook } from "../domain/limits/quotas.ts"
 import { createUsage } from "../domain/limits/usage.ts"
 import type { OutgoingMail } from "../domain/mail/outbound/send-email.ts"
 import { createNotifications } from "../domain/notifications/notifications.ts"
+import { createMembers } from "../domain/organisations/members.ts"
+import { createOrgInvitations } from "../domain/organisations/org-invitations.ts"
+import { createOrganisations } from "../domain/organisations/organisations.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import { createSecrets } from "../domain/secrets/secrets.ts"
@@ -66,6 +69,16 @@ export function composeAccounts(
     runner,
     onErrorOf("account watch"),
   )
+  const organisations = createOrganisations(
+    stores.organisations,
+    async (id, audit) => {
+      const isClosed = await stores.accounts.closeForPurge(id, audit)
+      await accountWatch.refresh()
+      return isClosed
+    },
+    config.orgCreation,
+    foundation,
+  )
   const hasNoSqlite = chooseDatabaseHome(config).kind === "none"
   const requestMsMax = config.runs.runMsMax + requestMsBeyondRun
   return {
@@ -75,6 +88,9 @@ export function composeAccounts(
     accountWatch,
     tokenUses: new TokenUses(stores.tokens, onErrorOf("uses of tokens")),
     accounts: createAccounts(stores.accounts, ownerDatabases, accountWatch, foundation),
+    organisations,
+    members: createMembers(stores.members, organisations, foundation),
+    orgInvitations: createOrgInvitations(stores.orgInvitations, organisations, foundation),
     sessions: createSessions(stores.sessions, tokens, config.sessionDays * 86_400_000, foundation),
     signInLinks: createSignInLinks(stores.sessions, foundation),
     invitations: createInvitations(stores.invitations, users, foundation),

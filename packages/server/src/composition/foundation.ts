@@ -16,6 +16,7 @@ import { AppError } from "../domain/app-error.ts"
 import type { CodeFormatter } from "../domain/modules/format-code.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
+import { guardRoles } from "../storage/access/guard-roles.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
 import type { DatabaseHome } from "../storage/backup/owner-databases/owner-database-source.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "../storage/lost-database.ts"
@@ -58,7 +59,7 @@ export async function openFoundation(
       log.warn("slow_statement", fields),
     )
     const watched = watchDatabase(db, slowStatements)
-    const schema = guardSchema(watched.db, schemaVersion, (problem) =>
+    const schema = guardSchema(guardRoles(watched.db), schemaVersion, (problem) =>
       log.error("newer_schema", { problem }),
     )
     const nodeId = Bun.randomUUIDv7()

@@ -25,6 +25,9 @@ import { createVersionFileStore } from "../storage/modules/version-files.ts"
 import { createNodeStore } from "../storage/nodes.ts"
 import { createNotificationStore } from "../storage/notifications/notifications.ts"
 import { createOAuthStore } from "../storage/oauth/oauth.ts"
+import { createMemberStore } from "../storage/organisations/members.ts"
+import { createOrgInvitationStore } from "../storage/organisations/org-invitations.ts"
+import { createOrganisationStore } from "../storage/organisations/organisations.ts"
 import { createQueueStore } from "../storage/queue/queue.ts"
 import { createReferenceStore } from "../storage/references/references.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
@@ -69,6 +72,9 @@ export function createStores({ config, db, now, newId }: Foundation, links: Link
     nodes: createNodeStore(db),
     notifications: createNotificationStore(db),
     oauth: createOAuthStore(db),
+    organisations: createOrganisationStore(db),
+    members: createMemberStore(db),
+    orgInvitations: createOrgInvitationStore(db),
     objects: createObjectStore(db, bucket, { now, newId }),
     ownVals: createOwnValStore(db),
     queue: createQueueStore(db),

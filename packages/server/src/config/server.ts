@@ -137,6 +137,11 @@ export const accessSettings = {
     meaning:
       "Whether clients without a token may call public vals through `/v1/run/{user}.{val}`: `yes` or `no`. The vals run on the account of their owner, without secrets.",
   }),
+  orgCreation: choice({
+    env: "HAMLET_ORG_CREATION",
+    choices: ["everyone", "admins"],
+    meaning: "Who may create organisations: `everyone` with an account, or `admins` only.",
+  }),
   bodyBytesMax: integer({
     env: "HAMLET_BODY_BYTES_MAX",
     default: 2_097_152,

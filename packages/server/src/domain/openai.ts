@@ -7,7 +7,7 @@ import {
   SharedRates,
   type Sharing,
 } from "@hamlet/kit"
-import type { Caller } from "./access.ts"
+import type { Caller } from "./access/caller.ts"
 import { AppError } from "./app-error.ts"
 
 /** A response of the service with the language models. */
@@ -104,7 +104,7 @@ export function createChat(service: ChatService | null, allowance: ChatAllowance
           "openai_unavailable",
           "Cannot ask the language model: OpenAI is not configured on this server: the operator sets HAMLET_OPENAI_KEY, and HAMLET_OPENAI_URL for another service",
         )
-      const end = await allowance.take(caller.userId)
+      const end = await allowance.take(caller.ownerId)
       try {
         const outcome = await service.complete(await readBody(allowance.bodyBytesMax), end, signal)
         if (outcome.kind === "responded") return outcome

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "@hamlet/owner-databases"
-import type { Caller } from "./access.ts"
+import type { Caller } from "./access/caller.ts"
+import { asOwner } from "./access/rights.ts"
 import { AppError } from "./app-error.ts"
 import { emptyQuotaBook } from "./limits/quotas.ts"
 import { createSqlite, noOwnerDatabases } from "./owner-databases.ts"
@@ -11,7 +12,14 @@ const ofVal = { ...home, valId: "val" }
 const statement = { sql: "select 1", args: [] }
 
 function callerWith(...scopes: Scope[]): Caller {
-  return { userId: "ada", username: "ada", tokenId: "token", scopes: new Set(scopes) }
+  return {
+    actorId: "ada",
+    actorName: "ada",
+    ownerName: "ada",
+    ...asOwner("ada"),
+    tokenId: "token",
+    scopes: new Set(scopes),
+  }
 }
 
 /** Databases in which everything ends the same way, and what they were asked. */

@@ -6,7 +6,7 @@ import type {
   SqlOutcome,
   SqlStatement,
 } from "@hamlet/owner-databases"
-import { assertAccess, type Caller } from "./access.ts"
+import { assertAccess, type Caller } from "./access/caller.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"
 import { homeGone, type StorageHome } from "./storage-home.ts"

@@ -1,6 +1,6 @@
-import type { Caller } from "./access.ts"
+import type { Caller } from "./access/caller.ts"
+import { valNotFound } from "./access/rights.ts"
 import { AppError } from "./app-error.ts"
-import { valNotFound } from "./vals/val-access.ts"
 
 /** Where blobs or a database belong: to a user, or to one val of the user. Both count as the user's. */
 export interface StorageHome {
@@ -15,8 +15,8 @@ export interface StorageHomes {
 }
 
 /** The home of what all vals of the caller share. */
-export function toAccountHome({ userId }: Caller): StorageHome {
-  return { ownerId: userId }
+export function toAccountHome({ ownerId }: Caller): StorageHome {
+  return { ownerId: ownerId }
 }
 
 /** The error for a home that was deleted meanwhile. An account that is deleted is suspended too. */

@@ -1,8 +1,8 @@
 import type { OwnerDatabases } from "@hamlet/owner-databases"
-import type { Caller } from "./access.ts"
+import type { Caller } from "./access/caller.ts"
+import { assertMayChange } from "./access/rights.ts"
 import { AppError } from "./app-error.ts"
 import type { StorageHome } from "./storage-home.ts"
-import { assertOwner } from "./vals/val-access.ts"
 import type { Vals } from "./vals/vals.ts"
 
 /** A val that was deleted, whose blobs and database are to be deleted. */
@@ -60,7 +60,7 @@ export function createValStorage(vals: Pick<Vals, "get">) {
      */
     async getBlobHome(caller: Caller, given: string | undefined): Promise<StorageHome> {
       return given === undefined && !caller.isOfRun
-        ? { ownerId: caller.userId }
+        ? { ownerId: caller.ownerId }
         : rules.getHome(caller, given)
     },
     /**
@@ -82,8 +82,9 @@ export function createValStorage(vals: Pick<Vals, "get">) {
           "val_not_found",
           `Cannot use what val "${given}" stores: the token of a run reaches that of its own val only`,
         )
-      assertOwner(await vals.get(caller, valId), caller, "use the storage of")
-      return { ownerId: caller.userId, valId }
+      const val = await vals.get(caller, valId)
+      assertMayChange(val, caller, "use the storage of")
+      return { ownerId: val.ownerId, valId }
     },
   }
   return rules

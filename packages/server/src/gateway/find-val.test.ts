@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { asOwner } from "../domain/access/rights.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import { createFindVal } from "./find-val.ts"
 
@@ -80,7 +81,7 @@ describe("createFindVal", () => {
 
   test("finds by name on behalf of the viewer", async () => {
     const { calls, find } = open(hello)
-    await find(address, "bob")
+    await find(address, asOwner("bob"))
     await find({ ...address, host: "other" }, undefined)
     expect(calls).toEqual(["name for bob", "name"])
   })

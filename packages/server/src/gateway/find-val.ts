@@ -1,5 +1,6 @@
 import { toValNameKey } from "@hamlet/contract"
 import { RecentMap } from "@hamlet/kit"
+import type { Viewer } from "../domain/access/rights.ts"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
@@ -7,10 +8,7 @@ import type { ValAddress } from "./val-hosts.ts"
  * Finds the current val at an address, with the file that responds. By name, it finds only vals that
  * the viewer may see.
  */
-export type FindVal = (
-  address: ValAddress,
-  viewerId: string | undefined,
-) => Promise<Val | undefined>
+export type FindVal = (address: ValAddress, viewer: Viewer | undefined) => Promise<Val | undefined>
 
 /**
  * The store finds vals by id much faster than by name, so the ids of names are cached here; without
@@ -23,8 +21,8 @@ export function createFindVal(
   addressesMax: number,
 ): FindVal {
   const ids = new RecentMap<string, string>(addressesMax)
-  const findByName = async (address: ValAddress, viewerId: string | undefined) => {
-    const val = await vals.findByName(address.username, address.name, viewerId)
+  const findByName = async (address: ValAddress, viewer: Viewer | undefined) => {
+    const val = await vals.findByName(address.username, address.name, viewer)
     // A private val is not cached: finding it must take as long as finding none.
     if (!val || val.privacy === "private") return val
     ids.set(address.host, val.id)
@@ -35,7 +33,7 @@ export function createFindVal(
     !val || val.endpointFileId === null || val.endpointFileId === val.file.id
       ? val
       : vals.findByFile(val.endpointFileId)
-  return async (address, viewerId) => {
+  return async (address, viewer) => {
     // Not cached: a pass expires, and the key that signed it may be replaced.
     const fileId = address.pass === undefined ? address.id : openPass(address.pass)
     if (fileId !== undefined) {
@@ -49,7 +47,7 @@ export function createFindVal(
     const val = id === undefined ? undefined : await vals.findById(id)
     if (val && hasNames(val, address) && val.privacy !== "private") return findAddressed(val)
     ids.delete(address.host)
-    return findAddressed(await findByName(address, viewerId))
+    return findAddressed(await findByName(address, viewer))
   }
 }
 

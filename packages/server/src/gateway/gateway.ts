@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@hamlet/contract"
 import { parseTraceparent, runWork, startRequest, toFailure, Watchdog } from "@hamlet/kit"
 import { depthHeader, type Program, type RunSlot } from "@hamlet/sandbox"
+import { rightsOn } from "../domain/access/rights.ts"
 import { AppError } from "../domain/app-error.ts"
 import { assertDepth, readDepth } from "../domain/egress.ts"
 import { openPass } from "../domain/requests/preview-pass.ts"
@@ -35,7 +36,6 @@ import {
   authorize,
   type GatewaySender,
   identify,
-  isOwner,
   type KnownSender,
   ownerOf,
 } from "./sender.ts"
@@ -157,7 +157,7 @@ async function respond(
     const identified =
       headers.authorization === undefined ? anonymous : await identify(deps, headers.authorization)
     const user = caller ?? identified.caller
-    const val = address && (await parts.findVal(address, user?.userId))
+    const val = address && (await parts.findVal(address, user))
     trace.address = address
     trace.user = user
     trace.val = val
@@ -325,7 +325,7 @@ function toContext(
       client: request,
     },
     isIdleTimeoutDisabled: false,
-    isOwner: isOwner(val, sender.caller),
+    isOwner: rightsOn(val, sender.caller).inspect,
     isByPass: pass !== undefined,
     scriptTag: script,
   }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@hamlet/contract"
 import { toKnownMethod } from "@hamlet/http1"
 import { type Attributes, explainWaits, Work } from "@hamlet/kit"
-import type { Caller } from "../domain/access.ts"
+import type { Caller } from "../domain/access/caller.ts"
 import type { LiveRun } from "../domain/runs/live-runs.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import { logLimits } from "../shared/log-limits.ts"
@@ -19,7 +19,7 @@ export class RequestTrace extends Work {
   address: ValAddress | undefined
   val: Val | undefined
   /** The authenticated user. A preview pass authenticates no user. */
-  user: Pick<Caller, "userId" | "username"> | undefined
+  user: Pick<Caller, "actorId" | "actorName"> | undefined
   run: LiveRun | undefined
   /** The reason why the val did not run. */
   code: ErrorCode | undefined
@@ -67,8 +67,8 @@ export function toLogFields(
     status,
     code,
     ms: Math.round((performance.now() - trace.startedMs) * 100) / 100,
-    user: user?.username,
-    userId: user?.userId,
+    user: user?.actorName,
+    userId: user?.actorId,
     address: connection?.address().slice(0, logLimits.addressCharsMax) || undefined,
   }
 }

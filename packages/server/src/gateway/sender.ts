@@ -1,22 +1,25 @@
-import type { Caller } from "../domain/access.ts"
+import type { Caller } from "../domain/access/caller.ts"
+import { asOwner, canSee, rightsOn } from "../domain/access/rights.ts"
 import { hasTokenShape, tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
-import { canSee } from "../domain/vals/val-access.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import { parseAuthorization } from "../shared/headers/authorization-header.ts"
 import type { GatewayDeps } from "./deps.ts"
 
+/** The user that a request to a val comes from. */
+export type ValCaller = Pick<Caller, "actorId" | "actorName" | "roles">
+
 /** The sender of a request, as its `Authorization` header identifies it. */
 export interface GatewaySender {
   /** Undefined unless the header holds a Hamlet token that may read vals. */
-  readonly caller: Pick<Caller, "userId" | "username"> | undefined
+  readonly caller: ValCaller | undefined
   /** Whether the header holds a Hamlet token, which no val may see. */
   readonly hasHamletToken: boolean
 }
 
 /** A sender that the server itself has authenticated. */
 export interface KnownSender {
-  readonly caller: Pick<Caller, "userId" | "username">
+  readonly caller: ValCaller
   address(): string
 }
 
@@ -80,22 +83,19 @@ async function findCaller(
   }
 }
 
-/** Whether the sender may call the val. Only its owner learns that it has the wrong type. */
+/** Whether the sender may call the val. Only those who may see its runs learn that it has the wrong type. */
 export function authorize(
   val: Val | undefined,
   { caller }: GatewaySender,
 ): "yes" | "no" | "wrong type" {
   if (!val || !canSee(val, caller)) return "no"
   if (val.type === "http") return "yes"
-  return isOwner(val, caller) ? "wrong type" : "no"
-}
-
-/** Whether the caller owns the val, and so may see its errors. */
-export function isOwner(val: Val, caller: GatewaySender["caller"]): boolean {
-  return caller?.userId === val.ownerId
+  return rightsOn(val, caller).inspect ? "wrong type" : "no"
 }
 
 /** A preview pass grants the access of the val's owner. */
 export function ownerOf(val: Val | undefined): GatewaySender["caller"] {
-  return val && { userId: val.ownerId, username: val.ownerName }
+  return (
+    val && { actorId: val.ownerId, actorName: val.ownerName, roles: asOwner(val.ownerId).roles }
+  )
 }

@@ -12,7 +12,7 @@ import {
   toRegExp,
   Work,
 } from "@hamlet/kit"
-import type { Caller } from "../domain/access.ts"
+import type { Caller } from "../domain/access/caller.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
 import { logLimits } from "../shared/log-limits.ts"
@@ -147,7 +147,7 @@ function describeSpan(
     "http.route": route && routes[route].path,
     "http.response.status_code": status,
     "hamlet.request.id": requestId,
-    "hamlet.user.id": caller?.userId,
+    "hamlet.user.id": caller?.actorId,
   }
 }
 
@@ -180,8 +180,8 @@ function toLogFields(
     route,
     status,
     ms: Math.round(ms * 100) / 100,
-    user: caller?.username,
-    userId: caller?.userId,
+    user: caller?.actorName,
+    userId: caller?.actorId,
     address: address?.slice(0, logLimits.addressCharsMax) || undefined,
   }
 }
@@ -212,7 +212,7 @@ function createResponder(
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? toClientKey(address())
     setOwner(rateKey)
-    const room = nouns.api.responseRooms.open(() => context.caller?.userId ?? rateKey(), request)
+    const room = nouns.api.responseRooms.open(() => context.caller?.actorId ?? rateKey(), request)
     if (endpoint) return room.fit(await respondAtEndpoint(endpoint, context))
     if (!match || !name) return respondOutsideTable(nouns, context)
     if (name === "getMetrics") {
@@ -226,7 +226,7 @@ function createResponder(
     const { caller, session } =
       route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     context.caller = caller
-    if (caller) setOwner(() => caller.userId)
+    if (caller) setOwner(() => caller.actorId)
     // The types tie each handler to its row of the table; a lookup by name loses that.
     const handler = handlers[name] as unknown as Handler<RouteDefinition>
     const { params } = match

@@ -1,7 +1,7 @@
 import type { RouteDefinition, Routes } from "@hamlet/contract"
 import type { PageRoom } from "@hamlet/database/page"
 import type { z } from "zod"
-import type { Caller } from "../domain/access.ts"
+import type { Caller } from "../domain/access/caller.ts"
 import type { ApiResponse } from "./response/api-response.ts"
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

@@ -1,5 +1,5 @@
 import { errorCodes } from "@hamlet/contract"
-import { type Caller, unauthenticated } from "../domain/access.ts"
+import { type Caller, unauthenticated } from "../domain/access/caller.ts"
 import { AppError } from "../domain/app-error.ts"
 import { mcpPaths } from "../domain/oauth/oauth.ts"
 import type { Authenticator } from "./auth/authenticate.ts"

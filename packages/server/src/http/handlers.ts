@@ -14,6 +14,8 @@ import { meHandlers } from "./routes/me/me.ts"
 import { notificationHandlers } from "./routes/me/notifications.ts"
 import { webhookHandlers } from "./routes/me/webhooks.ts"
 import { moduleHandlers } from "./routes/modules.ts"
+import { organisationHandlers } from "./routes/people/organisations.ts"
+import { userHandlers } from "./routes/people/users.ts"
 import { requestHandlers } from "./routes/requests.ts"
 import { telemetryHandlers } from "./routes/runs/telemetry.ts"
 import { runHandlers } from "./routes/runs.ts"
@@ -22,7 +24,6 @@ import { serviceHandlers } from "./routes/services.ts"
 import { sessionHandlers } from "./routes/sessions.ts"
 import { socialHandlers } from "./routes/social.ts"
 import { systemHandlers } from "./routes/system.ts"
-import { userHandlers } from "./routes/users.ts"
 import { valHandlers } from "./routes/vals.ts"
 import { versionHandlers } from "./routes/versions.ts"
 
@@ -41,6 +42,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...requestHandlers(nouns),
     ...scheduleHandlers(nouns),
     ...userHandlers(nouns),
+    ...organisationHandlers(nouns),
     ...administrationHandlers(nouns),
     ...accountHandlers(nouns),
     ...sessionHandlers(nouns),

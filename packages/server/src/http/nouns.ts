@@ -41,6 +41,9 @@ import type { ClientTokens } from "../domain/oauth/client-tokens.ts"
 import type { OAuthClients } from "../domain/oauth/clients.ts"
 import type { Devices } from "../domain/oauth/devices.ts"
 import type { Chat } from "../domain/openai.ts"
+import type { Members } from "../domain/organisations/members.ts"
+import type { OrgInvitations } from "../domain/organisations/org-invitations.ts"
+import type { Organisations } from "../domain/organisations/organisations.ts"
 import type { Sqlite } from "../domain/owner-databases.ts"
 import type { QueuedRuns } from "../domain/queue/queued-runs.ts"
 import type { RunQueue } from "../domain/queue/run-queue.ts"
@@ -100,6 +103,7 @@ export interface Nouns {
   readonly comments: Comments
   readonly deliveries: Deliveries
   readonly differences: Differences
+  readonly members: Members
   readonly merges: Merges
   readonly fileHistory: FileHistory
   readonly emailAddresses: EmailAddresses
@@ -118,6 +122,8 @@ export interface Nouns {
   readonly nodes: Pick<NodeStore, "listPage">
   readonly notifications: Notifications
   readonly oauthClients: OAuthClients
+  readonly organisations: Organisations
+  readonly orgInvitations: OrgInvitations
   readonly outgoingMail: OutgoingMail
   readonly parser: CodeParser
   readonly previews: Previews

@@ -1,7 +1,8 @@
 import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import type { PageRoom } from "@hamlet/database/page"
 import { currentWork, runOnce } from "@hamlet/kit"
-import { assertAccess, type Caller } from "../domain/access.ts"
+import { assertAccess, assertPerson, type Caller } from "../domain/access/caller.ts"
+import { relyOnRoles } from "../domain/access/relied-roles.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
 import type { Call, Handler } from "./call.ts"
@@ -46,8 +47,9 @@ export async function handleRoute(
   const isAnonymous =
     caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
+  if (route.isPersonal && caller) assertPerson(caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
-    await allowances.takeStorageRequest(caller.userId)
+    await allowances.takeStorageRequest(caller.ownerId)
   const { bodyBytesMax, mailBodyBytesMax } = api
   if (!route.isFilesBody || !caller || hasLength(request, bodyBytesMax))
     return respond(
@@ -57,7 +59,7 @@ export async function handleRoute(
       matched,
       route.isMailBody ? mailBodyBytesMax : bodyBytesMax,
     )
-  return api.largeSaves.run(caller.userId, () =>
+  return api.largeSaves.run(caller.actorId, () =>
     respond(nouns, name, handler, matched, Math.max(bodyBytesMax, saveBytesMax)),
   )
 }
@@ -110,14 +112,19 @@ async function respond(
       route.query ? `${pathname}${search}` : pathname,
       bytes ?? "",
       [...caller.scopes].sort().join(" "),
+      caller.ownerId,
       // What a run asks for may depend on its val.
       ...(caller.valId === undefined ? [] : [caller.valId]),
     ]
-    return idempotency.respondOnce({ userId: caller.userId, key: idempotencyKey, content }, () =>
-      runAtDepth(depth, () => callStorable(handler, call, matched.requestId)),
+    return idempotency.respondOnce({ userId: caller.actorId, key: idempotencyKey, content }, () =>
+      runAtDepth(depth, () =>
+        relyOnRoles(caller, () => callStorable(handler, call, matched.requestId)),
+      ),
     )
   }
-  const response = await runOnce(undefined, () => runAtDepth(depth, () => handler(call)))
+  const response = await runOnce(undefined, () =>
+    runAtDepth(depth, () => relyOnRoles(caller, () => handler(call))),
+  )
   return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
 }
 
@@ -142,7 +149,7 @@ async function readTimed(request: Request, bytesMax: number, sender: string): Pr
 
 /** The unit of fairness. */
 function toSender({ caller, rateKey }: Pick<MatchedRequest, "caller" | "rateKey">): string {
-  return caller?.userId ?? rateKey()
+  return caller?.actorId ?? rateKey()
 }
 
 interface CallBody {

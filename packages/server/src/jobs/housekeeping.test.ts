@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { sql } from "@hamlet/database"
 import { openRules, type TestRules } from "../../test/support/rules.ts"
-import type { Caller } from "../domain/access.ts"
+import type { Caller } from "../domain/access/caller.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
 import { noOwnerDatabases } from "../domain/owner-databases.ts"
 import {
@@ -122,7 +122,7 @@ describe("Housekeeping", () => {
   }
 
   const useKey = (key: string) =>
-    rules.nouns.idempotency.respondOnce({ userId: ada.userId, key, content: [] }, async () => ({
+    rules.nouns.idempotency.respondOnce({ userId: ada.ownerId, key, content: [] }, async () => ({
       status: 200,
       headers: {},
       body: "",
@@ -168,7 +168,7 @@ describe("Housekeeping", () => {
     await rules.db.write(function* () {
       for (let n = 0; n < 1100; n++) {
         yield sql`insert into idempotency_keys (user_id, key, fingerprint, answer, expires_at)
-          values (${ada.userId}, ${`old ${n}`}, ${new Uint8Array(1)}, null, ${rules.clock.at + (n % 7)})`
+          values (${ada.ownerId}, ${`old ${n}`}, ${new Uint8Array(1)}, null, ${rules.clock.at + (n % 7)})`
       }
     })
     rules.clock.at += 7
@@ -245,7 +245,7 @@ describe("Housekeeping", () => {
     // Each takes some 765 bytes.
     await recordFor(val, 3_000)
     await recordFor(other, 3_000)
-    bytes.note(ada.userId, 1)
+    bytes.note(ada.ownerId, 1)
 
     await housekeeping.run()
 
@@ -266,9 +266,9 @@ describe("Housekeeping", () => {
     const objects = createObjectStore(rules.db, undefined, rules.clock)
     const blobs = createBlobStore(rules.db)
     const put = async (key: string) => {
-      const content = await objects.write(ada.userId, onePiece(6_000_000))
+      const content = await objects.write(ada.ownerId, onePiece(6_000_000))
       await blobs.put(
-        { home: { ownerId: ada.userId }, key, contentType: null, content, at: rules.clock.at },
+        { home: { ownerId: ada.ownerId }, key, contentType: null, content, at: rules.clock.at },
         1e9,
       )
       return content.id
@@ -281,8 +281,8 @@ describe("Housekeeping", () => {
       return (await rules.db.read<{ id: string }>(statements[table])).map(({ id }) => id).sort()
     }
     const [replaced, kept, deleted] = [await put("a"), await put("a"), await put("b")]
-    const unfinished = (await objects.write(ada.userId, onePiece(70_000))).id
-    await blobs.remove({ ownerId: ada.userId }, "b", rules.clock.at)
+    const unfinished = (await objects.write(ada.ownerId, onePiece(70_000))).id
+    await blobs.remove({ ownerId: ada.ownerId }, "b", rules.clock.at)
     rules.clock.at += 900_000
     await housekeeping.run()
     expect(await idsOf("objects")).toEqual([replaced, kept, deleted, unfinished].sort())
@@ -297,16 +297,16 @@ describe("Housekeeping", () => {
     const [gone, kept] = [await addVal("gone", 0), await addVal("kept", 0)]
     const put = async (valId: string, key: string, isLarge = false) => {
       const content = isLarge
-        ? await objects.write(ada.userId, onePiece(70_000))
+        ? await objects.write(ada.ownerId, onePiece(70_000))
         : new Uint8Array(10)
-      const home = { ownerId: ada.userId, valId }
+      const home = { ownerId: ada.ownerId, valId }
       await blobs.put({ home, key, contentType: null, content, at: rules.clock.at }, 1e9)
     }
     for (let number = 0; number < 250; number++) await put(gone.id, `${number}`)
     await put(gone.id, "large", true)
     await put(kept.id, "a")
     await rules.nouns.vals.delete(ada, gone.id, undefined)
-    const usage = () => blobs.findUsage(ada.userId)
+    const usage = () => blobs.findUsage(ada.ownerId)
     expect(await usage()).toEqual({ count: 252, bytes: 72_510 })
     await housekeeping.run()
     expect(await usage()).toEqual({ count: 1, bytes: 10 })
@@ -316,7 +316,7 @@ describe("Housekeeping", () => {
     // An upload that had found the val before it was deleted.
     await rules.db.write(function* () {
       yield sql`insert into val_blobs (val_id, key, size, modified_at, content) values (${gone.id}, 'late', 1, 1, ${Uint8Array.of(1)})`
-      yield sql`update users set blob_bytes = blob_bytes + 1, blob_count = blob_count + 1 where id = ${ada.userId}`
+      yield sql`update users set blob_bytes = blob_bytes + 1, blob_count = blob_count + 1 where id = ${ada.ownerId}`
     })
     await housekeeping.run()
     expect(await usage()).toEqual({ count: 2, bytes: 11 })
@@ -411,7 +411,7 @@ describe("Housekeeping", () => {
     })
     await useKey("old")
     counts.note((await addVal("one", 0)).id)
-    bytes.note(ada.userId)
+    bytes.note(ada.ownerId)
     rules.clock.at += 2 * dayMs
 
     await housekeeping.run()

@@ -42,6 +42,13 @@ const limit = 2
 /** A webhook that is paused and whose receiver does not exist. */
 const sampleWebhook = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
 
+/** The path of a new organisation. */
+async function addOrganisation({ call }: ApiSuite, as: TestUser): Promise<string> {
+  const body = { username: `o${crypto.randomUUID().slice(0, 8)}` }
+  const { json } = await call("POST", "/v1/orgs", { as, body })
+  return `/v1/orgs/${json.id}`
+}
+
 /** A list of the versions of a val. */
 function ofVersions(list: string) {
   return async ({ call, addUser: person, val }: ApiSuite): Promise<Scene> => {
@@ -300,6 +307,49 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
         as: ada,
         add: () => call("POST", `/v1/vals/${id}/comments`, { as: bob, body }),
       }
+    },
+  ],
+  listOrganisations: [
+    async ({ call, addUser: person }) => {
+      const ada = await person()
+      const add = () =>
+        call("POST", "/v1/orgs", {
+          as: ada,
+          body: { username: `o${crypto.randomUUID().slice(0, 8)}` },
+        })
+      return { path: "/v1/orgs", as: ada, add }
+    },
+  ],
+  listMyMemberships: [
+    async ({ call, addUser: person }) => {
+      const ada = await person()
+      const add = () =>
+        call("POST", "/v1/orgs", {
+          as: ada,
+          body: { username: `o${crypto.randomUUID().slice(0, 8)}` },
+        })
+      return { path: "/v1/me/memberships", as: ada, toId: (item) => item.org.id, add }
+    },
+  ],
+  listOrgMembers: [
+    async (suite) => {
+      const { call, addUser: person } = suite
+      const ada = await person()
+      const path = await addOrganisation(suite, ada)
+      const add = async () =>
+        call("PUT", `${path}/members/${(await person()).id}`, { as: ada, body: { role: "viewer" } })
+      const remove = (id: string) => call("DELETE", `${path}/members/${id}`, { as: ada })
+      return { path: `${path}/members`, as: ada, toId: (item) => item.user.id, add, remove }
+    },
+  ],
+  listOrgInvitations: [
+    async (suite) => {
+      const { call, addUser: person } = suite
+      const ada = await person()
+      const path = `${await addOrganisation(suite, ada)}/invitations`
+      const add = () => call("POST", path, { as: ada, body: { role: "viewer" } })
+      const remove = (id: string) => call("DELETE", `${path}/${id}`, { as: ada })
+      return { path, as: ada, add, remove }
     },
   ],
   listMySchedules: [

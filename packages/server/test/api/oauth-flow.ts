@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
 import type { Hamlet } from "../../src/compose.ts"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import type { TokenPair } from "../../src/domain/oauth/client-tokens.ts"
 import type { OAuthClient } from "../../src/domain/oauth/oauth.ts"
 
@@ -41,8 +42,10 @@ export async function addAuthorization(
   const { nouns } = hamlet
   const client = await addOAuthClient(hamlet)
   const caller = {
-    userId: user.id,
-    username: user.username,
+    actorId: user.id,
+    actorName: user.username,
+    ownerName: user.username,
+    ...asOwner(user.id),
     tokenId: "",
     scopes: new Set(scope.options),
   }

@@ -7,6 +7,7 @@ import {
   type OAuthDiscoveryState,
   type OAuthTokens,
 } from "@modelcontextprotocol/client"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { createAuthorizations } from "../../src/domain/oauth/authorizations.ts"
 import { expectStatus, openApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { connectMcp } from "./mcp-client.ts"
@@ -459,7 +460,14 @@ function defineConsent(suite: ApiSuite): void {
     const { clock } = hamlet.nouns
     const { id: userId, username } = await suite.addUser()
     const client = await addOAuthClient(hamlet)
-    const caller = { userId, username, tokenId: "", scopes: new Set<Scope>(["val:read"]) }
+    const caller = {
+      actorId: userId,
+      actorName: username,
+      ownerName: username,
+      ...asOwner(userId),
+      tokenId: "",
+      scopes: new Set<Scope>(["val:read"]),
+    }
     const findClient = async (id: string) => {
       const found = await oauth.findClient(id)
       // A registration a day later removes the client.

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { followSignIn, openOidcProvider } from "../../../../scripts/testing/oidc-provider.ts"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { createProviderSignIn } from "../../src/domain/identities/provider-sign-in.ts"
 import { createSignInAttempts } from "../../src/domain/identities/sign-in-state.ts"
 import type { SignUpPolicy } from "../../src/domain/identities/sign-up-policy.ts"
@@ -99,7 +100,14 @@ async function whoIs(suite: ApiSuite, { headers }: TestResponse, pageKey: string
 
 function invite({ api }: ApiSuite) {
   const { id: userId, username } = api.admin
-  const caller = { userId, username, tokenId: "", scopes: new Set<never>() }
+  const caller = {
+    actorId: userId,
+    actorName: username,
+    ownerName: username,
+    ...asOwner(userId),
+    tokenId: "",
+    scopes: new Set<never>(),
+  }
   return api.hamlet.nouns.invitations.create(caller, { note: null, hours: undefined })
 }
 
@@ -353,7 +361,14 @@ function defineResponses(suite: ApiSuite) {
 function defineEmails(suite: ApiSuite, setPolicy: SetPolicy) {
   const confirm = (who: TestUser, email: string) => {
     const { id: userId, username } = who
-    const caller = { userId, username, tokenId: "", scopes: new Set(["admin"] as const) }
+    const caller = {
+      actorId: userId,
+      actorName: username,
+      ownerName: username,
+      ...asOwner(userId),
+      tokenId: "",
+      scopes: new Set(["admin"] as const),
+    }
     return suite.api.hamlet.nouns.users.updateMe(caller, { email })
   }
 

@@ -19,7 +19,7 @@ export async function addIdentity(
       at,
       action: "identity.link",
       details: {},
-      actor: { userId, username },
+      actor: { actorId: userId, actorName: username },
       subject: { id: userId, name: username },
     },
   )

@@ -1,5 +1,6 @@
 import type { RouteDefinition } from "@hamlet/contract"
 import { waitUntil } from "@hamlet/kit/testing"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "../api/oauth-flow.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { addIdentity } from "./linked-identity.ts"
@@ -103,7 +104,14 @@ async function createTarget(
 function invite(api: TestApi) {
   const { id: userId, username } = api.admin
   return api.hamlet.nouns.invitations.create(
-    { userId, username, tokenId: "", scopes: new Set() },
+    {
+      actorId: userId,
+      actorName: username,
+      ownerName: username,
+      ...asOwner(userId),
+      tokenId: "",
+      scopes: new Set(),
+    },
     { note: null, hours: undefined },
   )
 }

@@ -58,7 +58,7 @@ export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
   pools.keep("otherBearer", reader)
   const root = { tokenId: null, expiresAt: null }
   const { code } = await api.hamlet.nouns.signInLinks.create(
-    { userId: eve.id, scopes: new Set(["val:read"]), root },
+    { actorId: eve.id, scopes: new Set(["val:read"]), root },
     linkMs,
   )
   pools.keep("link", { code })

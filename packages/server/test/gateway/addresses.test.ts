@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { describeSqlite } from "../support/databases.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
@@ -30,7 +31,7 @@ describeSqlite("the address of a val", (open) => {
   }
 
   test("a val also responds at the address with its id", async () => {
-    const val = await fixture.hamlet.stores.vals.findByName("ada", "hello", fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName("ada", "hello", asOwner(fixture.ada.id))
     const response = await fixture.request(`${val?.id.replaceAll("-", "")}.localhost`)
     expect(await response.text()).toBe("hello")
   })
@@ -110,8 +111,10 @@ describeSqlite("the address of a val", (open) => {
 
   test("a token of the owner without val:read gives no access", async () => {
     const caller = {
-      userId: fixture.ada.id,
-      username: "ada",
+      actorId: fixture.ada.id,
+      actorName: "ada",
+      ownerName: "ada",
+      ...asOwner(fixture.ada.id),
       tokenId: "",
       scopes: new Set(["user:read"] as const),
     }
@@ -152,8 +155,10 @@ describeSqlite("the address of a val", (open) => {
 
   test("another user's val with the same name is another val", async () => {
     const caller = {
-      userId: fixture.bob.id,
-      username: "bob",
+      actorId: fixture.bob.id,
+      actorName: "bob",
+      ownerName: "bob",
+      ...asOwner(fixture.bob.id),
       tokenId: "",
       scopes: new Set<never>(),
     }

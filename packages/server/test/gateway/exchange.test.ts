@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { hashToken } from "../../src/domain/accounts/token-text.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { toPageKey } from "../../src/shared/cookies.ts"
@@ -426,7 +427,7 @@ describe("a client that disconnects", () => {
   })
 
   async function untilRun(name: string) {
-    const val = await fixture.hamlet.stores.vals.findByName("ada", name, fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName("ada", name, asOwner(fixture.ada.id))
     return waitUntil(async () => {
       const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
       const runs = await fixture.hamlet.stores.runs.listOfVal(val?.id ?? "", undefined, filter, {
@@ -549,7 +550,11 @@ describe("a val that fails", () => {
     } finally {
       fixture.runner.refusal = undefined
     }
-    const val = await fixture.hamlet.stores.vals.findByName("ada", "unlucky", fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName(
+      "ada",
+      "unlucky",
+      asOwner(fixture.ada.id),
+    )
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const list = () =>
       fixture.hamlet.stores.runs.listOfVal(val?.id ?? "", undefined, filter, {

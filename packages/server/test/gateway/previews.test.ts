@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { createPreviews, openPass } from "../../src/domain/requests/preview-pass.ts"
 import type { Cipher } from "../../src/domain/secrets/cipher.ts"
 import { createCipher } from "../../src/domain/secrets/cipher.ts"
@@ -59,8 +60,10 @@ describeSqlite("createPreview", (open) => {
   ]
   const hosted = (label: string) => `${label}.localhost:${fixture.port}`
   const caller = () => ({
-    userId: fixture.ada.id,
-    username: "ada",
+    actorId: fixture.ada.id,
+    actorName: "ada",
+    ownerName: "ada",
+    ...asOwner(fixture.ada.id),
     tokenId: "",
     scopes: new Set<never>(),
   })

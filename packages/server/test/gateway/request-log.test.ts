@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { describeSqlite } from "../support/databases.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
@@ -119,12 +120,18 @@ describeSqlite("log of requests", (open) => {
 
   test("has no host that is a preview pass, valid or not", async () => {
     const caller = {
-      userId: fixture.ada.id,
-      username: "ada",
+      actorId: fixture.ada.id,
+      actorName: "ada",
+      ownerName: "ada",
+      ...asOwner(fixture.ada.id),
       tokenId: "",
       scopes: new Set<never>(),
     }
-    const hidden = await fixture.hamlet.stores.vals.findByName("ada", "hidden", fixture.ada.id)
+    const hidden = await fixture.hamlet.stores.vals.findByName(
+      "ada",
+      "hidden",
+      asOwner(fixture.ada.id),
+    )
     const { url } = await fixture.hamlet.nouns.previews.create(caller, hidden?.id ?? "", {})
     const { host } = new URL(url)
     const pass = host.split(".")[0] ?? ""

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { limits, type valResponse } from "@hamlet/contract"
 import { waitUntil } from "@hamlet/kit/testing"
 import type { z } from "zod"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
@@ -118,7 +119,7 @@ describeSqlite("sendValRequest", (open) => {
 
   test("the run is recorded before the response is returned", async () => {
     const { runId } = await send(vals.echo, { path: "/kept" })
-    const run = await fixture.hamlet.stores.runs.find(fixture.ada.id, runId ?? "")
+    const run = await fixture.hamlet.stores.runs.find(asOwner(fixture.ada.id), runId ?? "")
     expect(run).toMatchObject({ status: "succeeded", source: "http", val: { name: "echo" } })
     expect(run?.request).toEqual({
       method: "GET",
@@ -369,8 +370,12 @@ describeSqlite("sendValRequest", (open) => {
 
     test("the run is on the account of the val's owner, like that of any visitor", async () => {
       const { runId } = await send(vals.echo, {}, fixture.bob)
-      expect(await fixture.hamlet.stores.runs.find(fixture.bob.id, runId ?? "")).toBeUndefined()
-      expect(await fixture.hamlet.stores.runs.find(fixture.ada.id, runId ?? "")).toBeDefined()
+      expect(
+        await fixture.hamlet.stores.runs.find(asOwner(fixture.bob.id), runId ?? ""),
+      ).toBeUndefined()
+      expect(
+        await fixture.hamlet.stores.runs.find(asOwner(fixture.ada.id), runId ?? ""),
+      ).toBeDefined()
     })
   })
 

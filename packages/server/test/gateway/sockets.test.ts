@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
 import { Counter, SlowLog } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import type { GatewayDeps } from "../../src/gateway/deps.ts"
 import { createGateway, type Gateway } from "../../src/gateway/gateway.ts"
 import { type GatewayLimits, gatewayLimits } from "../../src/gateway/limits.ts"
@@ -124,7 +125,7 @@ function connectDeaf(name: string, port = fixture.port): Socket {
 }
 
 async function lastRun(name: string) {
-  const val = await fixture.hamlet.stores.vals.findByName("ada", name, fixture.ada.id)
+  const val = await fixture.hamlet.stores.vals.findByName("ada", name, asOwner(fixture.ada.id))
   const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
   const ended = await waitUntil(async () => {
     const { items } = await fixture.hamlet.stores.runs.listOfVal(val?.id ?? "", undefined, filter, {
@@ -214,7 +215,11 @@ describe("a WebSocket through the gateway", () => {
     const client = await open("stopped")
     await client.heard(1)
     const headers = { authorization: `Bearer ${fixture.ada.token}` }
-    const val = await fixture.hamlet.stores.vals.findByName("ada", "stopped", fixture.ada.id)
+    const val = await fixture.hamlet.stores.vals.findByName(
+      "ada",
+      "stopped",
+      asOwner(fixture.ada.id),
+    )
     for (let id: string | undefined; id === undefined; ) {
       const list = await fetch(`http://127.0.0.1:${fixture.port}/v1/vals/${val?.id}/runs`, {
         headers,
@@ -339,7 +344,14 @@ describe("a WebSocket through the gateway", () => {
       },
     })
     const { hamlet, bob, runner } = fixture
-    const caller = { userId: bob.id, username: "bob", tokenId: "", scopes: new Set<never>() }
+    const caller = {
+      actorId: bob.id,
+      actorName: "bob",
+      ownerName: "bob",
+      ...asOwner(bob.id),
+      tokenId: "",
+      scopes: new Set<never>(),
+    }
     await hamlet.nouns.vals.create(caller, {
       name: "echo",
       code: "export default 1",

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
 import { sql } from "@hamlet/database"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import {
   createRestoreTarget,
   otherThan,
@@ -69,7 +70,14 @@ describeEachDatabase("stored mail", (open) => {
       const { api, ada, db } = await openMail()
       const { nouns } = api.hamlet
       const { json } = await api.call("GET", "/v1/alias/ada/inbox", { as: ada })
-      const caller = { userId: ada.id, username: "ada", tokenId: "", scopes: new Set<Scope>() }
+      const caller = {
+        actorId: ada.id,
+        actorName: "ada",
+        ownerName: "ada",
+        ...asOwner(ada.id),
+        tokenId: "",
+        scopes: new Set<Scope>(),
+      }
       const request = { userId: ada.id, key: "k", content: ["post", "/", "x"] }
       const send = (isLost: boolean) =>
         nouns.idempotency.respondOnce(request, async () => {

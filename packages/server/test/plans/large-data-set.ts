@@ -7,6 +7,9 @@ import { foldText } from "../../src/storage/search/fold-text.ts"
  */
 const sizes = {
   users: 10_000,
+  /** Each has ten members, and the first user belongs to many of them. */
+  orgs: 1_000,
+  orgsOfFirst: 40,
   /** Users who have vals; the first of them has far more than the others. */
   owners: 200,
   vals: 20_000,
@@ -47,11 +50,16 @@ const kinds = {
   email: 7,
   webhook: 8,
   delivery: 9,
+  org: 10,
 }
 
 /** The id of the n-th record of a kind. */
 export function idOf(kind: keyof typeof kinds, number: number): string {
-  return `${kinds[kind]}0000000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`
+  return `${toPrefix(kind)}${number.toString(16).padStart(12, "0")}`
+}
+
+function toPrefix(kind: keyof typeof kinds): string {
+  return `${kinds[kind].toString(16)}0000000-0000-7000-8000-`
 }
 
 /** The first user's first vals by privacy: `privacyOf` says why it is these. */
@@ -90,7 +98,7 @@ export async function createLargeDataSet(db: Database): Promise<void> {
 
 function toStatements(hasUuids: boolean): readonly string[] {
   const id = (kind: keyof typeof kinds, number: string) => {
-    const prefix = `${kinds[kind]}0000000-0000-7000-8000-`
+    const prefix = toPrefix(kind)
     return hasUuids
       ? `('${prefix}' || lpad(to_hex(${number}), 12, '0'))::uuid`
       : `printf('${prefix}%012x', ${number})`
@@ -108,6 +116,14 @@ function toStatements(hasUuids: boolean): readonly string[] {
   return [
     `insert into users (id, username, username_key, created_at) ${numbers(sizes.users)}
       select ${id("user", "n")}, 'user' || n, 'user' || n, ${time("n")} from numbers`,
+    `insert into users (id, username, username_key, kind, created_at) ${numbers(sizes.orgs)}
+      select ${id("org", "n")}, 'org' || n, 'org' || n, 'org', ${time("n")} from numbers`,
+    `insert into memberships (org_id, user_id, role, created_at, accepted_at) ${numbers(sizes.users)}
+      select ${id("org", `1 + n % ${sizes.orgs}`)}, ${id("user", "n")}, 'member', ${time("n")}, ${time("n")} from numbers where n > 1`,
+    `insert into memberships (org_id, user_id, role, created_at, accepted_at) ${numbers(sizes.orgsOfFirst)}
+      select ${id("org", "n")}, ${id("user", "1")}, 'owner', ${time("n")}, ${time("n")} from numbers`,
+    `insert into invitations (id, hash, creator_id, created_at, expires_at, org_id, role) ${numbers(sizes.orgs)}
+      select ${id("org", "n")}, ${bytes("n")}, ${id("user", "n")}, ${time("n")}, 9000000000000, ${id("org", "n")}, 'member' from numbers`,
     `insert into tokens (id, user_id, hash, name, scopes, created_at) ${numbers(sizes.users)}
       select ${id("token", "n")}, ${id("user", "n")}, ${bytes("n")}, 'first', 'val:read', ${time("n")} from numbers`,
     `insert into vals (id, owner_id, name, name_key, privacy, like_count, created_at, updated_at) ${numbers(sizes.vals)}

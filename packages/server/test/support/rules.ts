@@ -1,6 +1,7 @@
 import type { Scope } from "@hamlet/contract"
 import type { Database } from "@hamlet/database"
-import type { Caller } from "../../src/domain/access.ts"
+import type { Caller } from "../../src/domain/access/caller.ts"
+import { asOwner } from "../../src/domain/access/rights.ts"
 import { createIdempotency, type IdempotencyStore } from "../../src/domain/accounts/idempotency.ts"
 import {
   allScopes,
@@ -83,7 +84,14 @@ export async function openRules(): Promise<TestRules> {
     createNouns,
     async addCaller(username, scopes = allScopes) {
       const { user } = await nouns.users.create({ username, email: null })
-      return { userId: user.id, username, tokenId: clock.newId(), scopes: new Set(scopes) }
+      return {
+        actorId: user.id,
+        actorName: username,
+        ownerName: username,
+        ...asOwner(user.id),
+        tokenId: clock.newId(),
+        scopes: new Set(scopes),
+      }
     },
     [Symbol.asyncDispose]: () => database.close(),
   }

@@ -20,6 +20,7 @@ export async function addUser(db: Database, username: string): Promise<string> {
       bio: null,
       profileImageUrl: null,
       tier: null,
+      isOrg: false,
       createdAt: 1,
     },
     record,

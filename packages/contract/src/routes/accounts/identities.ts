@@ -52,6 +52,7 @@ export const identityRoutes = {
   }),
   listIdentities: route("Sessions", "get /v1/me/identities", {
     summary: "The accounts at the OpenID Connect provider that sign the caller in, newest first",
+    isPersonal: true,
     scope: "user:read",
     query: pageQuery,
     responses: { 200: page(identity) },
@@ -59,6 +60,7 @@ export const identityRoutes = {
   linkIdentity: route("Sessions", "post /v1/me/identities", {
     summary:
       "Let an account at the provider sign the caller in, with the scopes of the caller; sends the provider's response",
+    isPersonal: true,
     scope: "user:write",
     body: providerResponseBody,
     responses: { 200: identity },
@@ -73,6 +75,7 @@ export const identityRoutes = {
   }),
   unlinkIdentity: route("Sessions", "delete /v1/me/identities/{identity_id}", {
     summary: "The account at the provider no longer signs the caller in; sessions stay",
+    isPersonal: true,
     scope: "user:write",
     responses: { 204: null },
   }),

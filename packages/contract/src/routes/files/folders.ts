@@ -1,7 +1,6 @@
-import { z } from "zod"
 import { route } from "../../route.ts"
-import { createFolderBody, foldersQuery, offsetQuery } from "../../schemas/files/file-inputs.ts"
-import { folder, membership, org } from "../../schemas/files/file-records.ts"
+import { createFolderBody, foldersQuery } from "../../schemas/files/file-inputs.ts"
+import { folder } from "../../schemas/files/file-records.ts"
 import { pageQuery } from "../../schemas/inputs.ts"
 import { page } from "../../schemas/records.ts"
 
@@ -46,16 +45,5 @@ export const folderRoutes = {
     scope: "val:read",
     valAccess: "see",
     responses: { 200: folder },
-  }),
-  listOrgs: route("Users", "get /v2/orgs", {
-    summary: "The caller's organisations: none, because this server has no organisations",
-    scope: "user:read",
-    query: offsetQuery,
-    responses: { 200: page(org) },
-  }),
-  listMemberships: route("Users", "get /v2/orgs/{org_id}/memberships", {
-    summary: "The members of an organisation: not found, because this server has none",
-    scope: "user:read",
-    responses: { 200: z.array(membership) },
   }),
 }

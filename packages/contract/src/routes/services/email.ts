@@ -40,12 +40,14 @@ export const emailRoutes = {
   }),
   sendEmailCode: route("Mail", "post /v1/me/email/code", {
     summary: "Send a code to the caller's email address, which confirms the address",
+    isPersonal: true,
     scope: "user:write",
     responses: { 204: null },
     errors: ["mail_unavailable", "email_verified", "email_missing"],
   }),
   confirmEmail: route("Mail", "post /v1/me/email/confirm", {
     summary: "Confirm the caller's email address with the code that was sent to it",
+    isPersonal: true,
     scope: "user:write",
     body: confirmEmailBody,
     responses: { 200: profile },

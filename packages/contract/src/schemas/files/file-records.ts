@@ -10,7 +10,7 @@ export const folder = z
     imageUrl: z.string().nullable(),
     privacy,
     createdAt: time,
-    author: z.object({ id, type: z.literal("user"), username: username.nullable() }),
+    author: z.object({ id, type: z.enum(["user", "org"]), username: username.nullable() }),
     links: z.object({ self: url, html: url }),
   })
   .meta({ id: "Folder" })

@@ -1,7 +1,7 @@
 import type { AuditAction, Scope } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import type { OwnerDatabases } from "@hamlet/owner-databases"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
@@ -132,7 +132,7 @@ export function createAccounts(
     /** Creates a token for a user, by default with all scopes except the administrative ones. */
     async createToken(actor: TokenMaker, id: string, input: UserTokenInput): Promise<ShownToken> {
       const { username } = await get(id)
-      const { name = `made by ${actor.username}`, scopes = ordinaryScopes, expiresAt } = input
+      const { name = `made by ${actor.actorName}`, scopes = ordinaryScopes, expiresAt } = input
       assertGrantable(actor, scopes)
       const { token, record, text } = makeToken(clock, id, { name, scopes, expiresAt })
       const details = { tokenId: token.id, name, scopes }
@@ -180,9 +180,9 @@ function assertGrantable({ scopes: own }: TokenMaker, scopes: readonly Scope[]):
 
 /** An administrator cannot suspend or delete the own account, and so can undo mistakes. */
 function assertOther(caller: Caller, id: string, what: string): void {
-  if (caller.userId === id)
+  if (caller.actorId === id)
     throw new AppError(
       "own_account",
-      `Cannot ${what} user "${caller.username}": it is the account that the token belongs to`,
+      `Cannot ${what} user "${caller.actorName}": it is the account that the token belongs to`,
     )
 }

@@ -10,8 +10,8 @@ export interface AuditEntry extends Omit<Stored<typeof auditEntry>, "actor"> {
 
 /** The user who acts. The id is null for the operator, who acts on the machine itself. */
 export interface Actor {
-  readonly userId: string | null
-  readonly username: string
+  readonly actorId: string | null
+  readonly actorName: string
 }
 
 /** The user or the invitation that an action concerns, with its name at that time. */
@@ -31,7 +31,7 @@ export interface AuditStore {
 }
 
 /** The operator, who uses the server program on the machine itself. */
-export const operator: Actor = { userId: null, username: "operator" }
+export const operator: Actor = { actorId: null, actorName: "operator" }
 
 /** Creates the entry for an action. */
 export function toAuditEntry(
@@ -41,12 +41,12 @@ export function toAuditEntry(
   subject: AuditSubject = { id: null, name: null },
   details: AuditEntry["details"] = {},
 ): AuditEntry {
-  const { userId, username } = actor
+  const { actorId, actorName } = actor
   return {
     id: clock.newId(),
     at: clock.now(),
     action,
-    actor: { userId, username },
+    actor: { actorId, actorName },
     subject,
     details,
   }

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto"
 import { makeOnce, sha256, toOwnJson } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { EmailContent } from "../mail/outbound/emails.ts"
@@ -44,7 +44,7 @@ export function createEmailAddresses(
     /** Sends a code to the address in the caller's profile. */
     async sendCode(caller: Caller): Promise<void> {
       const mail = outgoingMail.getSettings()
-      const user = await users.get(caller.userId)
+      const user = await users.get(caller.actorId)
       if (user.email === null)
         throw new AppError("email_missing", "Cannot send a code: your profile has no email address")
       if (user.isEmailVerified)
@@ -78,10 +78,10 @@ export function createEmailAddresses(
       )
     },
     /** Confirms the caller's address with the code that was sent to it. */
-    async confirm({ userId }: Caller, code: string): Promise<User> {
-      const hash = hashCode(userId, code)
-      if (await stores.emailCodes.confirm(userId, hash, clock.now(), limits.attemptsMax))
-        return users.get(userId)
+    async confirm({ actorId }: Caller, code: string): Promise<User> {
+      const hash = hashCode(actorId, code)
+      if (await stores.emailCodes.confirm(actorId, hash, clock.now(), limits.attemptsMax))
+        return users.get(actorId)
       throw new AppError(
         "invalid_email_code",
         "Cannot confirm your address: the code is wrong or has expired, was tried too often, or was sent to another address",

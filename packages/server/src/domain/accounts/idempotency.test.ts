@@ -29,7 +29,7 @@ describe("respondOnce", () => {
   let users = 0
   async function addUser(): Promise<string> {
     users += 1
-    return (await rules.addCaller(`user${users}`)).userId
+    return (await rules.addCaller(`user${users}`)).ownerId
   }
 
   /** Work that tells how often it was done. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { type invitation, limits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import { makeOnce } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
@@ -72,13 +72,13 @@ export function createInvitations(store: InvitationStore, users: Users, clock: C
         ...(input.quotas ? { quotas: input.quotas } : {}),
       }
       const audit = toAuditEntry(clock, caller, "invitation.create", { id, name: note }, details)
-      const record = { ...kept, hash: hashToken(code), creatorId: caller.userId }
+      const record = { ...kept, hash: hashToken(code), creatorId: caller.actorId }
       if (!(await store.add(record, limits.invitationsMax, audit)))
         throw new AppError(
           "too_many_invitations",
           `Cannot invite: ${limits.invitationsMax} invitations are open already`,
         )
-      return { invitation: { ...kept, createdBy: caller.username }, code }
+      return { invitation: { ...kept, createdBy: caller.actorName }, code }
     },
     /** Revokes an invitation. Its link stops working at once. */
     async revoke(caller: Caller, id: string): Promise<void> {
@@ -102,7 +102,11 @@ export function createInvitations(store: InvitationStore, users: Users, clock: C
       users.assertMany(username)
       const user = toNewUser(clock, username, email)
       const { record, text } = makeFirstToken(clock, user)
-      const audit = toAuditEntry(clock, { userId: user.id, username }, "invitation.accept")
+      const audit = toAuditEntry(
+        clock,
+        { actorId: user.id, actorName: username },
+        "invitation.accept",
+      )
       const acceptance = hasTokenShape(code, "invitation")
         ? await store.accept(hashToken(code), user, record, audit)
         : "invalid"

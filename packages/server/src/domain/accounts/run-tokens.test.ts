@@ -20,7 +20,7 @@ describe("RunTokens", () => {
 
   beforeAll(async () => {
     rules = await openRules()
-    ada = { id: (await rules.addCaller("ada")).userId, username: "ada" }
+    ada = { id: (await rules.addCaller("ada")).ownerId, username: "ada" }
   })
 
   afterAll(() => rules[Symbol.asyncDispose]())
@@ -161,13 +161,13 @@ describe("RunTokens", () => {
     const [kept, ended] = [tokens.issue(ada), tokens.issue(ada)]
     await waitUntil(() => errors.length > 0)
     tokens.end(ended)
-    expect([await codeOf(here(ended)), (await here(kept)).username]).toEqual([
+    expect([await codeOf(here(ended)), (await here(kept)).ownerName]).toEqual([
       "invalid_token",
       "ada",
     ])
     isDown = false
     await waitUntil(async () => writes.length > 0 && (await rowCount()) === 1)
-    expect([await codeOf(elsewhere(ended)), (await elsewhere(kept)).username]).toEqual([
+    expect([await codeOf(elsewhere(ended)), (await elsewhere(kept)).ownerName]).toEqual([
       "invalid_token",
       "ada",
     ])
@@ -190,7 +190,7 @@ describe("RunTokens", () => {
     expect([
       await codeOf(here(mine)),
       await codeOf(elsewhere(mine)),
-      (await elsewhere(text)).username,
+      (await elsewhere(text)).ownerName,
     ]).toEqual(["invalid_token", "invalid_token", "ada"])
     await rules.stores.tokens.removeLostRunTokens()
     expect(await elsewhere(text)).toMatchObject({ username: "ada" })

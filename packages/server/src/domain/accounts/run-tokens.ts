@@ -105,9 +105,12 @@ export class RunTokens implements LiveTokens {
       lastUsedAt: null,
       userId: user.id,
       username: user.username,
+      roles: new Map([[user.id, "owner"]]),
       isOfRun: true,
       valId: valId ?? null,
       isSuspended: false,
+      ownerId: null,
+      ownerName: null,
       parentId: null,
       parentExpiresAt: null,
     }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { Scope, session } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import { makeOnce, truncateText } from "@hamlet/kit"
-import type { Caller, SessionRoot } from "../access.ts"
+import type { Caller, SessionRoot } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
@@ -132,8 +132,8 @@ export function createSessions(
       const text = makeTokenText(randomBytes(32), "session")
       const replacement = toReplacement(replaced)
       if (token !== undefined) {
-        const { root, ...caller } = await tokens.authenticate(token)
-        const session = root && make(text, userAgent, { ...caller, root })
+        const { actorId: userId, scopes, root } = await tokens.authenticate(token)
+        const session = root && make(text, userAgent, { userId, scopes, root })
         if (session && (await store.add(session, replacement))) return { session, text }
         throw new AppError(
           "invalid_token",
@@ -148,7 +148,7 @@ export function createSessions(
       if (!session) throw invalidLink()
       return { session, text }
     },
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, now(), page),
+    list: (caller: Caller, page: PageRequest) => store.list(caller.actorId, now(), page),
     /** Extends a session in use. Returns its new expiry, or undefined if it stays unchanged. */
     async renew(session: Caller): Promise<number | undefined> {
       const expiresAt = toExpiry(now(), session.root)
@@ -159,11 +159,11 @@ export function createSessions(
     },
     /** Ends one session of the caller. */
     async end(caller: Caller, id: string): Promise<void> {
-      if (!(await store.remove(caller.userId, id))) throw sessionNotFound(id)
+      if (!(await store.remove(caller.actorId, id))) throw sessionNotFound(id)
     },
     /** Ends the caller's session; no effect when the caller uses a token. */
-    endOwn: (caller: Caller) => store.remove(caller.userId, caller.tokenId),
-    endAll: (caller: Caller) => store.removeAll(caller.userId),
+    endOwn: (caller: Caller) => store.remove(caller.actorId, caller.tokenId),
+    endAll: (caller: Caller) => store.removeAll(caller.actorId),
   }
 }
 
@@ -183,7 +183,7 @@ export function createSignInLinks(store: SessionStore, { newId, now }: Clock) {
     },
     /** Creates a link that signs a browser in once, with the caller's scopes. Returns its code. */
     async create(
-      { userId, scopes, root }: Pick<Caller, "userId" | "scopes" | "root">,
+      { actorId: userId, scopes, root }: Pick<Caller, "actorId" | "scopes" | "root">,
       ms: number = limits.linkMs,
     ): Promise<{ readonly code: string; readonly expiresAt: number }> {
       const { id, code, createdAt } = makeOnce(() => ({

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { TokenUses } from "./token-uses.ts"
 import type { TokenStore } from "./tokens.ts"
 
@@ -47,7 +47,7 @@ describe("TokenUses", () => {
 
   async function addToken(): Promise<string> {
     return (
-      await rules.nouns.tokens.issue(caller.userId, {
+      await rules.nouns.tokens.issue(caller.ownerId, {
         name: "token",
         scopes: ["val:read"],
         expiresAt: null,
@@ -59,7 +59,7 @@ describe("TokenUses", () => {
     uses.note({ ...caller, tokenId, lastUsedAt, isOfRun: false }, at)
 
   async function lastUseOf(id: string): Promise<number | null | undefined> {
-    const { items } = await rules.stores.tokens.list(caller.userId, { limit: 100, offset: 0 })
+    const { items } = await rules.stores.tokens.list(caller.ownerId, { limit: 100, offset: 0 })
     return items.find((token) => token.id === id)?.lastUsedAt
   }
 
@@ -178,7 +178,7 @@ describe("TokenUses", () => {
 
     note(gone, null, longAgo)
     note(kept, null, longAgo)
-    await rules.stores.tokens.remove(caller.userId, gone)
+    await rules.stores.tokens.remove(caller.ownerId, gone)
     await uses.stop()
 
     expect([await lastUseOf(gone), await lastUseOf(kept)]).toEqual([undefined, longAgo])

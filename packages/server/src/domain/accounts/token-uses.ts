@@ -1,5 +1,5 @@
 import { Loop } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { TokenStore } from "./tokens.ts"
 
 const limits = {

@@ -3,7 +3,8 @@ import { type Scope, scope } from "@hamlet/contract"
 import { sql } from "@hamlet/database"
 import fc from "fast-check"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { asOwner } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import { hashToken, makeTokenText } from "./token-text.ts"
 import { allScopes, makeToken } from "./tokens.ts"
@@ -28,11 +29,13 @@ afterAll(() => rules[Symbol.asyncDispose]())
 
 describe("tokens.authenticate", () => {
   test("finds the user and the scopes of a token", async () => {
-    const { token, text } = await rules.nouns.tokens.issue(ada.userId, reading)
+    const { token, text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
 
     expect(await rules.nouns.tokens.authenticate(text)).toEqual({
-      userId: ada.userId,
-      username: "ada",
+      actorId: ada.ownerId,
+      actorName: "ada",
+      ownerName: "ada",
+      ...asOwner(ada.ownerId),
       tokenId: token.id,
       scopes: new Set<Scope>(["val:read", "run:read"]),
       lastUsedAt: null,
@@ -56,7 +59,7 @@ describe("tokens.authenticate", () => {
   })
 
   test("refuses a token with any one character changed, also in its prefix", async () => {
-    const { text } = await rules.nouns.tokens.issue(ada.userId, reading)
+    const { text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
     for (const index of text.split("").keys()) {
       const changed = `${text.slice(0, index)}${text[index] === "x" ? "y" : "x"}${text.slice(index + 1)}`
       await expect(rules.nouns.tokens.authenticate(changed)).rejects.toThrow(refusal)
@@ -66,14 +69,14 @@ describe("tokens.authenticate", () => {
 
   test("accepts a token that the operator chose", async () => {
     const chosen = "chosen-by-the-operator-0123456789-abcdef"
-    await rules.stores.tokens.add(makeToken(rules.clock, bob.userId, reading, chosen).record)
+    await rules.stores.tokens.add(makeToken(rules.clock, bob.ownerId, reading, chosen).record)
 
     expect(await rules.nouns.tokens.authenticate(chosen)).toMatchObject({ username: "bob" })
     await expect(rules.nouns.tokens.authenticate(chosen.toUpperCase())).rejects.toThrow(refusal)
   })
 
   test("accepts a token until it expires", async () => {
-    const { text } = await rules.nouns.tokens.issue(ada.userId, {
+    const { text } = await rules.nouns.tokens.issue(ada.ownerId, {
       ...reading,
       expiresAt: rules.clock.at + 1000,
     })
@@ -87,7 +90,7 @@ describe("tokens.authenticate", () => {
   })
 
   test("refuses a revoked token at once, also right after it was used", async () => {
-    const { token, text } = await rules.nouns.tokens.issue(ada.userId, reading)
+    const { token, text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
     const revoked = rules.nouns.tokens.revoke(ada, token.id)
     expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ username: "ada" })
     await revoked
@@ -109,7 +112,7 @@ describe("tokens.authenticate", () => {
   })
 
   test("refuses a token that the store returned for another hash", async () => {
-    const { text } = await rules.nouns.tokens.issue(ada.userId, reading)
+    const { text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
     for (const change of [
       (hash: string) => `${hash.slice(0, -1)}${hash.endsWith("0") ? "1" : "0"}`,
       (hash: string) => `${hash}0`,
@@ -152,7 +155,7 @@ describe("tokens.create", () => {
   test("names the missing scope in the message that clients search for, and stores nothing", async () => {
     const asking: Caller = { ...bob, scopes: new Set<Scope>(["val:read"]) }
     const list = async () =>
-      (await rules.stores.tokens.list(bob.userId, { limit: 100, offset: 0 })).items
+      (await rules.stores.tokens.list(bob.ownerId, { limit: 100, offset: 0 })).items
     const before = await list()
 
     await expect(
@@ -168,7 +171,7 @@ describe("tokens.create", () => {
 
 describe("tokens.issue", () => {
   test("stores the hash of the text, and the text nowhere in the database", async () => {
-    const { token, text } = await rules.nouns.tokens.issue(ada.userId, {
+    const { token, text } = await rules.nouns.tokens.issue(ada.ownerId, {
       ...reading,
       expiresAt: rules.clock.at + 5,
     })
@@ -191,7 +194,7 @@ describe("tokens.issue", () => {
     const texts = await Promise.all(
       Array.from(
         { length: 50 },
-        async () => (await rules.nouns.tokens.issue(ada.userId, reading)).text,
+        async () => (await rules.nouns.tokens.issue(ada.ownerId, reading)).text,
       ),
     )
     expect(new Set(texts).size).toBe(50)
@@ -200,7 +203,7 @@ describe("tokens.issue", () => {
 
 describe("tokens.revoke", () => {
   test("revokes a token of the caller, once", async () => {
-    const { token, text } = await rules.nouns.tokens.issue(ada.userId, reading)
+    const { token, text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
 
     expect(await codeOf(rules.nouns.tokens.revoke(bob, token.id))).toBe("token_not_found")
     expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ username: "ada" })

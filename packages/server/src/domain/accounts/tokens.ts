@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto"
 import { type Scope, scope, type token } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import { makeOnce } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import type { Role } from "../access/roles.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
@@ -20,6 +21,8 @@ export interface NewTokenRecord extends Token {
   readonly hash: string
   /** The val whose storage a run token reaches. */
   readonly valId?: string | undefined
+  /** The organisation that the token acts for, and for no other owner. */
+  readonly ownerId?: string | undefined
 }
 
 /** A token and its user, as a lookup by hash returns them. */
@@ -32,11 +35,16 @@ export interface FoundToken {
   readonly lastUsedAt: number | null
   readonly userId: string
   readonly username: string
+  /** The roles of the user, by the id of the owner; the user itself is one of them. */
+  readonly roles: ReadonlyMap<string, Role>
   readonly isSuspended: boolean
   /** The token belongs to a process that runs a val, and is revoked when the process ends. */
   readonly isOfRun: boolean
   /** The val that the process runs; null for unsaved code and for other tokens. */
   readonly valId: string | null
+  /** The organisation that the token acts for, and for no other owner; null for most tokens. */
+  readonly ownerId: string | null
+  readonly ownerName: string | null
   /** For sessions: the token they were derived from, and when that token expires. */
   readonly parentId: string | null
   readonly parentExpiresAt: number | null
@@ -107,9 +115,13 @@ export function createTokens(store: TokenStore, runTokens: LiveTokens, clock: Cl
     return found.expiresAt !== null && found.expiresAt <= clock.now() ? undefined : found
   }
   /** Creates and stores a token. */
-  const issue = async (userId: string, input: TokenInput): Promise<ShownToken> => {
+  const issue = async (
+    userId: string,
+    input: TokenInput,
+    ownerId?: string,
+  ): Promise<ShownToken> => {
     const { token, record, text } = makeToken(clock, userId, input)
-    await store.add(record)
+    await store.add({ ...record, ownerId })
     return { token, text }
   }
   return {
@@ -117,11 +129,7 @@ export function createTokens(store: TokenStore, runTokens: LiveTokens, clock: Cl
     /** Authenticates a token. The error does not say why the token is invalid. */
     async authenticate(text: string): Promise<Caller> {
       const found = await findValid(text, "token")
-      if (!found)
-        throw new AppError(
-          "invalid_token",
-          "Cannot accept the token: it is malformed, unknown, expired or revoked",
-        )
+      if (!found) throw invalidToken()
       return toCaller(found)
     },
     /** Authenticates a session cookie. Returns undefined when the session has ended. */
@@ -129,8 +137,11 @@ export function createTokens(store: TokenStore, runTokens: LiveTokens, clock: Cl
       const found = await findValid(text, "session")
       return found && toCaller(found)
     },
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
-    /** Creates a token for the caller, with at most the scopes of the caller's own token. */
+    list: (caller: Caller, page: PageRequest) => store.list(caller.actorId, page),
+    /**
+     * Creates a token for the caller, with at most the scopes of the caller's own token. One that is
+     * made for an organisation acts for that organisation only.
+     */
     async create(caller: Caller, input: TokenInput): Promise<ShownToken> {
       const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
       if (missing) throw scopeEscalation(missing)
@@ -142,17 +153,25 @@ export function createTokens(store: TokenStore, runTokens: LiveTokens, clock: Cl
           { issues },
         )
       }
-      return issue(caller.userId, input)
+      const { actorId, ownerId } = caller
+      return issue(actorId, input, ownerId === actorId ? undefined : ownerId)
     },
     /** Revokes a token of the caller. It stops working at once. */
     async revoke(caller: Caller, id: string): Promise<void> {
-      if (await store.remove(caller.userId, id)) return
+      if (await store.remove(caller.actorId, id)) return
       throw new AppError(
         "token_not_found",
         `Cannot revoke token "${id}": you have none with that id`,
       )
     },
   }
+}
+
+function invalidToken(): AppError {
+  return new AppError(
+    "invalid_token",
+    "Cannot accept the token: it is malformed, unknown, expired or revoked",
+  )
 }
 
 /** The error for a token with a scope that its creator does not have. */
@@ -170,19 +189,40 @@ function toCaller(found: FoundToken): Caller {
       "user_suspended",
       `Cannot do this: the account of user "${found.username}" is suspended`,
     )
+  if (found.ownerId !== null) return toLimitedCaller(found, found.ownerId)
   const root =
     kind === "session" ? { tokenId: parentId, expiresAt: parentExpiresAt } : { tokenId, expiresAt }
   return {
     ...(found.isOfRun ? {} : { root }),
     ...(kind === "session" ? { isInBrowser: true } : {}),
-    userId: found.userId,
-    username: found.username,
+    actorId: found.userId,
+    actorName: found.username,
+    ownerId: found.userId,
+    ownerName: found.username,
+    roles: found.roles,
     tokenId,
     scopes: found.scopes,
     expiresAt,
     lastUsedAt: found.lastUsedAt,
     isOfRun: found.isOfRun,
     ...(found.valId === null ? {} : { valId: found.valId }),
+  }
+}
+
+/** The token of an organisation ends with the membership. It starts no sessions and administers nothing. */
+function toLimitedCaller(found: FoundToken, ownerId: string): Caller {
+  const role = found.roles.get(ownerId)
+  if (role === undefined) throw invalidToken()
+  return {
+    actorId: found.userId,
+    actorName: found.username,
+    ownerId,
+    ownerName: found.ownerName ?? "",
+    roles: new Map([[ownerId, role]]),
+    tokenId: found.tokenId,
+    scopes: new Set([...found.scopes].filter((scope) => ordinaryScopes.includes(scope))),
+    expiresAt: found.expiresAt,
+    lastUsedAt: found.lastUsedAt,
   }
 }
 

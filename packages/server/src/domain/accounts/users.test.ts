@@ -22,14 +22,15 @@ describe("users.create", () => {
       bio: null,
       profileImageUrl: null,
       tier: null,
+      isOrg: false,
       createdAt: rules.clock.at,
     }
     expect(user).toEqual({ id: user.id, ...expected })
     expect(await rules.nouns.users.get(user.id)).toEqual(user)
     const caller = await rules.nouns.tokens.authenticate(token)
-    expect(caller).toMatchObject({ userId: user.id, username: "Ada" })
+    expect(caller).toMatchObject({ actorId: user.id, actorName: "Ada" })
     expect([...caller.scopes, "admin", "backup"]).toEqual([...allScopes])
-    expect(await rules.nouns.users.get(caller.userId)).toEqual(user)
+    expect(await rules.nouns.users.get(caller.ownerId)).toEqual(user)
   })
 
   test("refuses a taken name in any case, and creates no token for it", async () => {
@@ -63,7 +64,7 @@ describe("valLists.listOfUser", () => {
     for (const privacy of ["private", "unlisted", "public"] as const)
       await rules.nouns.vals.create(ada, { name: privacy, code: "1", privacy })
     const namesFor = async (viewer: typeof ada | undefined) =>
-      (await rules.nouns.valLists.listOfUser(viewer, ada.userId, page)).items
+      (await rules.nouns.valLists.listOfUser(viewer, ada.ownerId, page)).items
         .map((val) => val.name)
         .sort()
 

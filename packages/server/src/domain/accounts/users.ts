@@ -1,5 +1,7 @@
 import { makeOnce } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { roleTooLow } from "../access/rights.ts"
+import { isAtLeast } from "../access/roles.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
@@ -11,10 +13,12 @@ import {
   type TokenStore,
 } from "./tokens.ts"
 
-/** A user, who owns vals. */
+/** A user or an organisation, which owns vals. */
 export interface User {
   readonly id: string
   readonly username: string
+  /** Whether it is an organisation, to which people belong. */
+  readonly isOrg: boolean
   readonly email: string | null
   /** Whether the user has confirmed the address, or an administrator has set it. */
   readonly isEmailVerified: boolean
@@ -91,9 +95,10 @@ export function createUsers(
      * administrator.
      */
     async updateMe(caller: Caller, { bio, email }: Pick<ProfileChange, "bio" | "email">) {
+      if (caller.ownerId !== caller.actorId) assertOrgProfile(caller, email)
       const emailVerifiedAt = caller.scopes.has("admin") ? clock.now() : null
-      const user = await store.change(caller.userId, { bio, email, emailVerifiedAt })
-      if (!user) throw userNotFound(caller.userId)
+      const user = await store.change(caller.ownerId, { bio, email, emailVerifiedAt })
+      if (!user) throw userNotFound(caller.ownerId)
       return user
     },
     /**
@@ -128,6 +133,18 @@ export function createUsers(
   }
 }
 
+/** Mail to an organisation goes to its people. */
+function assertOrgProfile({ ownerId, ownerName, roles }: Caller, email: unknown): void {
+  if (!isAtLeast(roles.get(ownerId), "owner")) throw roleTooLow("change the profile", ownerName)
+  if (email === undefined) return
+  const issues = [{ path: "email", message: "must be absent: an organisation has no address" }]
+  throw new AppError(
+    "invalid_request",
+    `Cannot change the profile of ${ownerName}: an organisation has no email address`,
+    { issues },
+  )
+}
+
 /** The error for a user that does not exist. */
 export function userNotFound(which: string): AppError {
   return new AppError("user_not_found", `Cannot find user "${which}"`)
@@ -152,6 +169,7 @@ export function toNewUser(clock: Clock, username: string, email: string | null):
   return {
     id,
     username,
+    isOrg: false,
     email,
     isEmailVerified: false,
     bio: null,

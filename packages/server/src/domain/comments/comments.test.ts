@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
 import { createCommentStore } from "../../storage/comments/comments.ts"
 import { createLikeStore } from "../../storage/likes/likes.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { createLikes } from "../likes/likes.ts"
 import { createComments } from "./comments.ts"
 
@@ -52,7 +52,7 @@ for (const [name, act] of actions)
     const race = await openRace(rules)
     await expect(act(race, race.bob)).rejects.toMatchObject({ code: "val_not_found" })
     expect((await race.stores.comments.listOfVal(race.val.id, page)).items).toEqual([])
-    expect(await race.stores.likes.has(race.bob.userId, race.val.id)).toBe(false)
+    expect(await race.stores.likes.has(race.bob.ownerId, race.val.id)).toBe(false)
   })
 
 test("comments.delete decides inside its transaction whether the comment is visible", async () => {

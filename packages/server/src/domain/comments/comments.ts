@@ -1,8 +1,15 @@
 import type { Page, PageRequest, Period } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import {
+  type AccountView,
+  canSee,
+  type Privacy,
+  rightsOn,
+  type ValAccess,
+  valNotFound,
+} from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import { canSee, type Privacy, type ValAccess, valNotFound } from "../vals/val-access.ts"
 import type { Vals } from "../vals/vals.ts"
 
 /** A val as runs and comments mention it. */
@@ -35,7 +42,7 @@ export interface CommentStore {
   listOfVal(valId: string, page: PageRequest): Promise<Page<Comment>>
   /** Leaves out comments on vals that the user may no longer see. */
   listOfUser(
-    userId: string,
+    account: AccountView,
     relationship: Relationship,
     period: Period,
     page: PageRequest,
@@ -73,13 +80,13 @@ export function createComments(store: CommentStore, vals: Vals, { newId, now }: 
       await vals.get(caller, valId)
       return store.listOfVal(valId, page)
     },
-    /** Comments of the caller, or on the caller's vals. */
+    /** Comments of the account that the caller acts for, or on its vals. */
     listMine: (caller: Caller, relationship: Relationship, period: Period, page: PageRequest) =>
-      store.listOfUser(caller.userId, relationship, period, page),
+      store.listOfUser(caller, relationship, period, page),
     /** Comments on a val that the caller can see. */
     async add(caller: Caller, valId: string, comment: string): Promise<Comment> {
       const added = await store.add(
-        { id: newId(), valId, authorId: caller.userId, comment, at: now() },
+        { id: newId(), valId, authorId: caller.actorId, comment, at: now() },
         (val) => {
           if (!canSee(val, caller)) throw valNotFound(valId)
         },
@@ -91,7 +98,7 @@ export function createComments(store: CommentStore, vals: Vals, { newId, now }: 
     async delete(caller: Caller, id: string): Promise<void> {
       const isDeleted = await store.delete(id, ({ authorId, val }) => {
         if (!canSee(val, caller)) throw commentNotFound(id)
-        if (authorId !== caller.userId && val.ownerId !== caller.userId)
+        if (authorId !== caller.actorId && !rightsOn(val, caller).change)
           throw new AppError(
             "not_owner",
             `Cannot delete comment "${id}": it is neither yours nor on a val of yours`,

@@ -1,10 +1,10 @@
 import { limits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { assertMayChange, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Retirer } from "../runs/retirement.ts"
-import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { AssertVal, Val, Vals } from "../vals/vals.ts"
 
 /** A line of versions of a val. `main` has the id of its val. */
@@ -88,14 +88,14 @@ export function createBranches(
       { name, branchId = valId }: { readonly name: string; readonly branchId?: string | undefined },
     ): Promise<BranchOfVal> {
       const branch = { id: newId(), valId, name, sourceId: branchId }
-      const created = await store.create(branch, (val) => assertOwner(val, caller), now())
+      const created = await store.create(branch, (val) => assertMayChange(val, caller), now())
       if (!created) throw valNotFound(valId)
       return created
     },
     /** Deletes a branch with its versions and files. Its runs stay. */
     async delete(caller: Caller, valId: string, branchId: string): Promise<void> {
       const assert = (val: Val) => {
-        assertOwner(val, caller)
+        assertMayChange(val, caller)
         if (branchId === valId)
           throw new AppError(
             "branch_is_default",

@@ -1,6 +1,6 @@
 import type { Cursor, CursorKeys, fileDifference } from "@hamlet/contract"
 import { foreignCursor } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { Stored } from "../records/stored.ts"
 import type { Files } from "./files.ts"
 import type { TreeFile } from "./tree.ts"

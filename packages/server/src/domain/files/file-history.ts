@@ -1,11 +1,11 @@
 import type { versionChange } from "@hamlet/contract"
 import { isInside } from "@hamlet/contract/file-paths"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import { type Caller, forOwnerOf } from "../access/caller.ts"
+import { assertMayChange } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
-import { assertOwner } from "../vals/val-access.ts"
 import type { Sources } from "../vals/val-source.ts"
 import type { Vals } from "../vals/vals.ts"
 import { versionNotFound } from "../vals/versions.ts"
@@ -95,7 +95,7 @@ export function createFileHistory(
     },
     /** Changes what is said about a version. Its files never change. */
     async setNote(caller: Caller, valId: string, input: NoteInput): Promise<void> {
-      assertOwner(await vals.get(caller, valId), caller)
+      assertMayChange(await vals.get(caller, valId), caller)
       const { branchId = valId, version, note } = input
       const result = await store.setNote(valId, branchId, version, note)
       if (result === "no_branch") throw branchNotFound(branchId)
@@ -104,7 +104,7 @@ export function createFileHistory(
     /** Makes files what they were in a version, as the next version. They keep their ids. */
     async restore(caller: Caller, valId: string, input: RestoreInput): Promise<SavedFiles> {
       const val = await vals.get(caller, valId)
-      assertOwner(val, caller)
+      assertMayChange(val, caller)
       const { branchId = valId, version, path = "" } = input
       const old = await files.getTree(caller, valId, { branchId, version })
       const restored = old.tree.files.filter((file) => isIn(file, path))
@@ -121,7 +121,7 @@ export function createFileHistory(
               isRestore: true,
               imports: [...texts.values()].flatMap(({ imports }) => imports),
               plan(current, branch, tree) {
-                assertOwner(current, caller)
+                assertMayChange(current, caller)
                 assertVersion(branch, input.ifMatch)
                 return planRestore(tree, restored, path, texts, newId)
               },
@@ -133,7 +133,7 @@ export function createFileHistory(
         } catch (error) {
           if (!(error instanceof TextsMissing)) throw error
           const read = await readTexts(files, old, error.files)
-          const changes = await readChanges(sources, caller, val.name, read)
+          const changes = await readChanges(sources, forOwnerOf(val, caller), val.name, read)
           for (const change of changes)
             if (change.kind === "put" && change.content) texts.set(change.path, change.content)
         }

@@ -2,7 +2,8 @@ import { isConfigPath, listConfigWarnings, readConfig } from "@hamlet/contract/d
 import { guessFileType } from "@hamlet/contract/file-types"
 import { listTargets } from "@hamlet/contract/import-map"
 import type { SavedText } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import { type Caller, type CodeOwner, forOwnerOf } from "../access/caller.ts"
+import { assertMayChange, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { ImportHosts } from "../modules/import-address.ts"
@@ -10,7 +11,6 @@ import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import type { Schedule } from "../schedules/schedules.ts"
 import type { Timing } from "../schedules/timing.ts"
-import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { Sources, ValSource } from "../vals/val-source.ts"
 import { type Val, type Vals, VersionConflict } from "../vals/vals.ts"
 import { type Branch, type BranchOfVal, branchNotFound } from "./branches.ts"
@@ -148,8 +148,8 @@ export function createFileSaves({
     options: SaveOptions = {},
   ): Promise<CheckedFiles> => {
     const val = await vals.get(caller, valId)
-    assertOwner(val, caller)
-    const changes = await readChanges(sources, caller, val.name, inputs)
+    assertMayChange(val, caller)
+    const changes = await readChanges(sources, forOwnerOf(val, caller), val.name, inputs)
     const saved = await store.save(
       {
         valId,
@@ -161,7 +161,7 @@ export function createFileSaves({
           ? changes.flatMap((one) => (one.kind !== "delete" && one.content?.imports) || [])
           : undefined,
         plan(current, branch, tree) {
-          assertOwner(current, caller)
+          assertMayChange(current, caller)
           assertVersion(branch, options.ifMatch)
           return changeTree(tree, changes, newId)
         },
@@ -225,7 +225,7 @@ export function assertVersion(branch: Branch, ifMatch: number | undefined): void
 /** Parses the new texts that are code for what they import. */
 export async function readChanges(
   sources: Sources,
-  caller: Caller,
+  owner: CodeOwner,
   name: string,
   inputs: readonly FileChangeInput[],
 ): Promise<readonly FileChange[]> {
@@ -238,9 +238,9 @@ export async function readChanges(
     assertText(input.path, text)
     if (mayBeCode(input)) (isNested(input) ? nested : atRoot).add(text)
     if (isConfigPath(toNewPath(input)) && !configs.has(text))
-      configs.set(text, await readTargets(sources, caller, text))
+      configs.set(text, await readTargets(sources, owner, text))
   }
-  const read = await sources.readMany(caller, [
+  const read = await sources.readMany(owner, [
     { name, codes: [...atRoot] },
     { name, codes: [...nested], isNested: true },
   ])
@@ -259,9 +259,9 @@ export async function readChanges(
 }
 
 /** The vals that files import by their names in the configuration: they are references of it. */
-async function readTargets(sources: Sources, caller: Caller, text: string): Promise<ValSource> {
+async function readTargets(sources: Sources, owner: CodeOwner, text: string): Promise<ValSource> {
   const { config } = readConfig("", text)
-  return sources.readTargets(caller, text, config ? listTargets(config.map) : [])
+  return sources.readTargets(owner, text, config ? listTargets(config.map) : [])
 }
 
 /** By its name too: a file may become code later without a new text. */

@@ -1,10 +1,10 @@
 import { limits as wireLimits } from "@hamlet/contract"
 import type { ThreeTexts } from "@hamlet/contract/merge-lines"
 import { createTimeSlice } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import { type Caller, forOwnerOf } from "../access/caller.ts"
+import { assertMayChange } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import { assertOwner } from "../vals/val-access.ts"
 import type { Sources } from "../vals/val-source.ts"
 import type { Vals } from "../vals/vals.ts"
 import { type Branches, branchHasNoParent, branchNotFound } from "./branches.ts"
@@ -116,7 +116,7 @@ interface MergesParts {
   readonly clock: Clock
 }
 
-/** Creates the rules of merges. The owner of a val may merge its branches. */
+/** Creates the rules of merges. Those who may change a val may merge its branches. */
 export function createMerges({
   store,
   vals,
@@ -139,7 +139,7 @@ export function createMerges({
       input: MergeInput,
     ): Promise<MergeResult> {
       const val = await vals.get(caller, valId)
-      assertOwner(val, caller)
+      assertMayChange(val, caller)
       const { branch } = await branches.get(caller, valId, branchId)
       if (branch.forkedFromId === null) throw branchHasNoParent(branch)
       const targetId = input.into === "parent" ? branch.forkedFromId : branchId
@@ -149,9 +149,9 @@ export function createMerges({
           : (await branches.get(caller, valId, branch.forkedFromId)).branch
       const note = input.note ?? `Merged ${source.name}`
       const read = (inputs: readonly FileChangeInput[]) =>
-        readChanges(sources, caller, val.name, inputs)
+        readChanges(sources, forOwnerOf(val, caller), val.name, inputs)
       const resolutions = await readResolutions(input.resolved, read)
-      const outcomes = createOutcomes(files, lineMerger.begin(caller.userId), read)
+      const outcomes = createOutcomes(files, lineMerger.begin(caller.actorId), read)
       const plan = (sides: MergeSides, tree: Tree) =>
         planMerge(sides, tree, branchId, outcomes.get, resolutions, newId)
       for (let attempt = 1; attempt <= limits.attemptsMax; attempt++) {
@@ -166,7 +166,7 @@ export function createMerges({
               importHosts: sources.importHosts,
               imports: contents.flatMap((content) => content?.imports ?? []),
               plan(current, target, tree, sides) {
-                assertOwner(current, caller)
+                assertMayChange(current, caller)
                 assertVersion(target, input.ifMatch)
                 if (!sides) throw new Error("a merge has sides")
                 assertSource(sides.theirs, input.sourceVersion)

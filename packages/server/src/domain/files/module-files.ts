@@ -1,5 +1,5 @@
 import { toModuleType } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import {
   isModulePath,

@@ -1,6 +1,6 @@
 import { type identity, limits, type Scope } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { type AuditEntry, toAuditEntry } from "../accounts/audit.ts"
 import type { NewSessionRecord, Replacement } from "../accounts/sessions.ts"
 import type { User } from "../accounts/users.ts"
@@ -88,19 +88,19 @@ export type Identities = ReturnType<typeof createIdentities>
 /** Creates the rules of identities. */
 export function createIdentities(store: IdentityStore, attempts: SignInAttempts, clock: Clock) {
   return {
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+    list: (caller: Caller, page: PageRequest) => store.list(caller.actorId, page),
     /** Lets a person at the provider sign the caller in, with the caller's scopes. */
     async link(caller: Caller, input: ProviderResponse): Promise<LinkedIdentity> {
       attempts.assertOffered()
       // What signs in must not outlive the process that asked for it.
       if (!caller.root)
         throw new AppError("invalid_token", "Cannot link an identity: the token belongs to a run")
-      const { userId, username } = caller
+      const { actorId, actorName } = caller
       const { key, use, readProfile } = await attempts.prove(input)
       const { email } = await readProfile()
-      const of = { userId, scopes: [...caller.scopes] }
+      const of = { userId: actorId, scopes: [...caller.scopes] }
       const identity = toNewIdentity(clock, key, email, of)
-      const subject = { id: userId, name: username }
+      const subject = { id: actorId, name: actorName }
       const details = { issuer: key.issuer, scopes: of.scopes }
       const audit = toAuditEntry(clock, caller, "identity.link", subject, details)
       const linked = await store.link(identity, use, limits.identitiesPerUserMax, audit)
@@ -115,9 +115,9 @@ export function createIdentities(store: IdentityStore, attempts: SignInAttempts,
     },
     /** The person at the provider no longer signs the caller in. */
     async unlink(caller: Caller, id: string): Promise<void> {
-      const subject = { id: caller.userId, name: caller.username }
+      const subject = { id: caller.actorId, name: caller.actorName }
       const audit = toAuditEntry(clock, caller, "identity.unlink", subject)
-      if (await store.remove(caller.userId, id, audit)) return
+      if (await store.remove(caller.actorId, id, audit)) return
       throw new AppError(
         "identity_not_found",
         `Cannot unlink identity "${id}": you have none with that id`,

@@ -112,7 +112,7 @@ export function createProviderSignIn(
       const text = makeTokenText(randomBytes(32), "session")
       const session = startSession(text, browser, of)
       const person = { id: user.id, name: username }
-      const actor = { userId: user.id, username }
+      const actor = { actorId: user.id, actorName: username }
       const added = await store.signUp(
         user,
         toNewIdentity(clock, { issuer, subject }, email, of),
@@ -141,7 +141,7 @@ function signInByEmail(
   // Not the administrative scopes: the operator of the provider would have them.
   const of = { userId: "", scopes: ordinaryScopes }
   const { userId: _, ...identity } = toNewIdentity(clock, key, email, of)
-  const audit = toAuditEntry(clock, { userId: null, username: "" }, "identity.link", undefined, {
+  const audit = toAuditEntry(clock, { actorId: null, actorName: "" }, "identity.link", undefined, {
     issuer: key.issuer,
     scopes: ordinaryScopes,
     byEmail: true,

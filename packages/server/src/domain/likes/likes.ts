@@ -1,7 +1,7 @@
 import type { Page } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { canSee, type ValAccess, type Viewer, valNotFound } from "../access/rights.ts"
 import type { Clock } from "../clock.ts"
-import { canSee, type ValAccess, valNotFound } from "../vals/val-access.ts"
 import type { Val, ValPageRequest, Vals } from "../vals/vals.ts"
 
 /** Keeps and counts likes: `storage/likes/likes.ts`. */
@@ -22,7 +22,7 @@ export interface LikeStore {
    * The vals a user likes and may still see, latest like first. As with their comments and runs,
    * unlisted ones are among them.
    */
-  list(userId: string, page: ValPageRequest): Promise<Page<Val>>
+  list(userId: string, viewer: Viewer, page: ValPageRequest): Promise<Page<Val>>
 }
 
 /** The rules of likes. */
@@ -34,11 +34,11 @@ export function createLikes(store: LikeStore, vals: Vals, { now }: Clock) {
     /** Whether the caller likes a val that they can see. */
     async has(caller: Caller, valId: string): Promise<boolean> {
       await vals.get(caller, valId)
-      return store.has(caller.userId, valId)
+      return store.has(caller.actorId, valId)
     },
     /** Likes a val that the caller can see. */
     async add(caller: Caller, valId: string): Promise<void> {
-      const isFound = await store.add(caller.userId, valId, now(), (val) => {
+      const isFound = await store.add(caller.actorId, valId, now(), (val) => {
         if (!canSee(val, caller)) throw valNotFound(valId)
       })
       if (!isFound) throw valNotFound(valId)
@@ -46,9 +46,9 @@ export function createLikes(store: LikeStore, vals: Vals, { now }: Clock) {
     /** Takes a like back. */
     async remove(caller: Caller, valId: string): Promise<void> {
       await vals.get(caller, valId)
-      await store.remove(caller.userId, valId)
+      await store.remove(caller.actorId, valId)
     },
     /** The vals that the caller likes, latest like first. */
-    list: (caller: Caller, page: ValPageRequest) => store.list(caller.userId, page),
+    list: (caller: Caller, page: ValPageRequest) => store.list(caller.actorId, caller, page),
   }
 }

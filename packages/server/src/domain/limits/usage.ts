@@ -1,7 +1,7 @@
 import { runsAtOnce, type Sharing, toBudgetKey } from "@hamlet/kit"
 import type { OwnerDatabases } from "@hamlet/owner-databases"
 import type { Runner } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { BlobStore } from "../blobs/blobs.ts"
 import type { Clock } from "../clock.ts"
 import type { EmailAllowance, UsedMail } from "../mail/outbound/emails.ts"
@@ -58,23 +58,23 @@ export function createUsage(
   const startedAt = now()
   return {
     /** Returns the usage of a user, with the limits. */
-    async get({ userId }: Pick<Caller, "userId">): Promise<Usage> {
-      const own = quotas.find(userId)
+    async get({ ownerId }: Pick<Caller, "ownerId">): Promise<Usage> {
+      const own = quotas.find(ownerId)
       const bytesMax =
         limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
       const [code, blobs, bytes, mail, used, runsElsewhere] = await Promise.all([
-        parts.vals.findUsage(userId),
-        blobStore.findUsage(userId),
-        bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
-        outgoingMail.readUsage(userId),
-        allowances.usedBy(userId),
-        parts.sharing.readSlots(toBudgetKey(runsAtOnce, userId)),
+        parts.vals.findUsage(ownerId),
+        blobStore.findUsage(ownerId),
+        bytesMax === null ? 0 : ownerDatabases.sizeOf(ownerId),
+        outgoingMail.readUsage(ownerId),
+        allowances.usedBy(ownerId),
+        parts.sharing.readSlots(toBudgetKey(runsAtOnce, ownerId)),
       ])
       return {
         used,
-        perMinuteMax: allowances.limitsOf(userId),
+        perMinuteMax: allowances.limitsOf(ownerId),
         countedSince: startedAt,
-        runsAtOnce: runner.runsOf(userId) + runsElsewhere,
+        runsAtOnce: runner.runsOf(ownerId) + runsElsewhere,
         runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
         code,
         blobs,

@@ -1,4 +1,4 @@
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 
 /** How code is formatted, where there is a choice. */
@@ -25,8 +25,8 @@ export type Formatting = ReturnType<typeof createFormatting>
 export function createFormatting(formatter: CodeFormatter) {
   return {
     /** Formats code. Fails with `module_not_parsable` for code that does not parse. */
-    async format({ userId }: Caller, code: string, style: CodeStyle): Promise<string> {
-      const outcome = await formatter.format(code, style, userId)
+    async format({ ownerId }: Caller, code: string, style: CodeStyle): Promise<string> {
+      const outcome = await formatter.format(code, style, ownerId)
       if (outcome.kind === "formatted") return outcome.code
       throw new AppError("module_not_parsable", `Cannot format the code: ${outcome.reason}`)
     },

@@ -1,8 +1,8 @@
 import type { PackageTypes } from "@hamlet/npm"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { assertMayChange } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
-import { assertOwner } from "../vals/val-access.ts"
 import type { Sources } from "../vals/val-source.ts"
 import type { Val } from "../vals/vals.ts"
 import type { Versions } from "../vals/versions.ts"
@@ -83,7 +83,7 @@ export function createVersionLockfiles(
     /** Retries failed imports. A lockfile that is ready never changes. */
     async resolveAgain(caller: Caller, valId: string, version: number): Promise<Lockfile | null> {
       const val = await versions.get(caller, valId, version)
-      assertOwner(val, caller)
+      assertMayChange(val, caller)
       if (!(await ensure(val))) await store.reopen(valId, version, now())
       const lock = await store.find(valId, version)
       // After the lookup, so that the response shows the lockfile as pending.

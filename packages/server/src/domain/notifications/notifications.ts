@@ -1,6 +1,6 @@
 import type { NotificationType, notification } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
 
@@ -30,16 +30,16 @@ export type Notifications = ReturnType<typeof createNotifications>
 /** Creates the rules of notifications, which concern those of the caller. */
 export function createNotifications(store: NotificationStore, { now }: Pick<Clock, "now">) {
   return {
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
-    countUnread: (caller: Caller) => store.countUnread(caller.userId),
+    list: (caller: Caller, page: PageRequest) => store.list(caller.ownerId, page),
+    countUnread: (caller: Caller) => store.countUnread(caller.ownerId),
     /** All of them without ids. */
     markRead: (caller: Caller, ids: readonly string[] | undefined) =>
-      store.markRead(caller.userId, ids, now()),
-    listMuted: (caller: Caller) => store.listMuted(caller.userId),
+      store.markRead(caller.ownerId, ids, now()),
+    listMuted: (caller: Caller) => store.listMuted(caller.ownerId),
     /** Returns the types that are muted from now on. */
     async mute(caller: Caller, types: readonly NotificationType[]) {
       const muted = [...new Set(types)]
-      await store.mute(caller.userId, muted)
+      await store.mute(caller.ownerId, muted)
       return muted
     },
   }

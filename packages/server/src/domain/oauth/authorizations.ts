@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { authorizationRequest, Scope } from "@hamlet/contract"
 import type { PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { hashToken, makeTokenText } from "../accounts/token-text.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
@@ -38,7 +38,7 @@ export type Authorizations = ReturnType<typeof createAuthorizations>
 /** Creates the rules of authorizations. */
 export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }: Clock) {
   return {
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, now(), page),
+    list: (caller: Caller, page: PageRequest) => store.list(caller.actorId, now(), page),
     /**
      * Checks a request of a client, given by the query of the page. The user sees an unknown client
      * or a foreign redirect URI as an error, and the browser stays here; other mistakes are told the
@@ -82,7 +82,7 @@ export function createAuthorizations(store: OAuthStore, baseUrl: string, { now }
     },
     /** Ends what a program may do for the caller. Its tokens stop working at once. */
     async end(caller: Caller, id: string): Promise<void> {
-      if (await store.remove(caller.userId, id)) return
+      if (await store.remove(caller.actorId, id)) return
       throw new AppError(
         "authorization_not_found",
         `Cannot end authorization "${id}": you have none with that id`,
@@ -177,12 +177,12 @@ function toDevicePage(baseUrl: string, outcome: "connected" | "cancelled"): stri
 }
 
 function toCodeFields(
-  { userId }: Caller,
+  { actorId }: Caller,
   { client, redirectUri, challenge }: Checked,
   scopes: readonly Scope[],
 ) {
   const allowed = grantableScopes.filter((scope) => scopes.includes(scope))
-  return { clientId: client.id, userId, redirectUri, challenge, scopes: allowed }
+  return { clientId: client.id, userId: actorId, redirectUri, challenge, scopes: allowed }
 }
 
 async function findClient(store: OAuthStore, id: string | undefined): Promise<OAuthClient> {

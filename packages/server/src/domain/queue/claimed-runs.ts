@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises"
 import { errorCodes } from "@hamlet/contract"
 import { Loop, Work } from "@hamlet/kit"
 import { cancelledError, type Runner, type RunSlot } from "@hamlet/sandbox"
+import { asOwner, canSee } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { StartedFiles } from "../files/started-files.ts"
@@ -16,7 +17,6 @@ import type { LiveRuns } from "../runs/live-runs.ts"
 import { sendRequest } from "../runs/replay/replay-run.ts"
 import { readCallArgs } from "../runs/run-arguments.ts"
 import { isRequestInput, type RunError } from "../runs/runs.ts"
-import { canSee } from "../vals/val-access.ts"
 import type { Val, ValStore } from "../vals/vals.ts"
 import type { VersionStore } from "../vals/versions.ts"
 import type { ClaimedRun, QueueStore } from "./queue-store.ts"
@@ -158,7 +158,7 @@ async function findVal(
   const current = await stores.vals.findById(run.valId)
   if (current === undefined) return undefined
   // The user may no longer see the val, or may no longer run anything.
-  if (!canSee(current, { userId: run.accountId })) return { refusal: hidden }
+  if (!canSee(current, asOwner(run.accountId))) return { refusal: hidden }
   if (run.isAccountSuspended || current.isOwnerSuspended) return { refusal: suspended }
   const { startedFile: file } = run
   if (file !== null && file.id !== current.file.id)

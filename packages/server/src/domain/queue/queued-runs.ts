@@ -1,5 +1,6 @@
 import type { CallArgs } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { accountOf, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { assertDepth } from "../egress.ts"
@@ -11,7 +12,6 @@ import type { ReplayChanges } from "../runs/replay/replay-changes.ts"
 import type { Replays } from "../runs/replay/replay-run.ts"
 import { toRecordedInterval, toStoredArgs } from "../runs/run-arguments.ts"
 import type { RunDetail, Runs } from "../runs/runs.ts"
-import { valNotFound } from "../vals/val-access.ts"
 import type { Val } from "../vals/vals.ts"
 import type { NewQueuedRun, QueueStore } from "./queue-store.ts"
 import { type QueueRoom, type RunQueue, takeQueuedRun } from "./run-queue.ts"
@@ -55,14 +55,15 @@ export function createQueuedRuns({
     assertRunnable(val)
     const depth = caller.depth ?? 0
     assertDepth(depth)
-    await takeQueuedRun(allowances, room, caller.userId)
+    const accountId = accountOf(val, caller)
+    await takeQueuedRun(allowances, room, accountId)
     const id = await store.enqueue({
       ...about,
       id: newId(),
       valId: val.id,
       file: val.file,
       version: val.version,
-      accountId: caller.userId,
+      accountId,
       source: caller.isInBrowser ? "ui" : "api",
       depth,
     })

@@ -1,6 +1,6 @@
 import { limits } from "@hamlet/contract"
 import { fromBase32, isSameSecret, toBase32 } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { type EndpointLinks, toEndpoint } from "../files/addresses.ts"

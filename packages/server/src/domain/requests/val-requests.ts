@@ -1,6 +1,6 @@
 import { limits } from "@hamlet/contract"
 import { depthHeader } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import { assertDepth } from "../egress.ts"
 import { type EndpointLinks, toEndpoint } from "../files/addresses.ts"

@@ -1,5 +1,5 @@
 import type { CallArgs, Returned, Stopped } from "@hamlet/sandbox"
-import { type Caller, unauthenticated } from "../access.ts"
+import { type Caller, unauthenticated } from "../access/caller.ts"
 import type { Clock } from "../clock.ts"
 import type { StartedFiles, StartedPlace } from "../files/started-files.ts"
 import type { MailInputs } from "../mail/inbound/receive-mail.ts"
@@ -106,8 +106,14 @@ export function createCalls({
       assertRunnable(val)
       const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
       const makeProgram = () => programs.of(val, val.ownerId, { isAnonymous: true })
-      const owner = { userId: val.ownerId, depth }
-      const started = await starter.startProgram(owner, val, makeProgram, about, callWith(args))
+      const started = await starter.startProgram(
+        { depth },
+        val.ownerId,
+        val,
+        makeProgram,
+        about,
+        callWith(args),
+      )
       return getReturned(started, val, undefined)
     },
   }

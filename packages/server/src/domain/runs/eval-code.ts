@@ -1,5 +1,5 @@
 import type { CallArgs, Returned } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { ResolvedImport } from "../modules/graph/import-store.ts"
@@ -54,20 +54,20 @@ export function createEvaluations({
   clock,
 }: EvaluationsParts) {
   const startCode = async (caller: Caller, { code, args }: EvalInput) => {
-    const { userId } = caller
+    const { ownerId } = caller
     const val = toUnsavedVal(clock, caller, await toModule(sources, caller, code))
     const makeProgram = async () => {
       const source = await sources.read(caller, val.code, val.name)
       const [imports, resolved] = await Promise.all([
         resolveImports(vals, files, caller, source, val.createdAt),
-        resolvePackages(packages, userId, source),
+        resolvePackages(packages, ownerId, source),
       ])
       return programs.ofUnsaved(val, imports, resolved)
     }
-    const subject = { id: userId, version: unsavedVersion, ownerId: userId }
+    const subject = { id: ownerId, version: unsavedVersion, ownerId }
     const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
     const work = callWith(args)
-    const started = await starter.startProgram(caller, subject, makeProgram, about, work)
+    const started = await starter.startProgram(caller, ownerId, subject, makeProgram, about, work)
     // No other run will use this program.
     const retire = () => runner.retire({ valId: val.id })
     started.ended.then(retire, retire)
@@ -92,10 +92,10 @@ export function createEvaluations({
  * An expression becomes a module that returns its value; one that is a function is called with the
  * arguments. Other code is a module already.
  */
-async function toModule({ parser }: Sources, { userId }: Caller, code: string): Promise<string> {
+async function toModule({ parser }: Sources, { ownerId }: Caller, code: string): Promise<string> {
   const module = wrapExpression(code)
   try {
-    await parser.toJavaScript(module, userId)
+    await parser.toJavaScript(module, ownerId)
     return module
   } catch (error) {
     // Not an expression: a module, or statements, which run when the module is loaded.
@@ -115,15 +115,16 @@ function wrapExpression(code: string): string {
 }
 
 /** The id is new each time, so that nothing cached for other code is used. */
-function toUnsavedVal({ newId, now }: Clock, { userId, username }: Caller, code: string): Val {
+function toUnsavedVal({ newId, now }: Clock, { ownerId, ownerName }: Caller, code: string): Val {
   const at = now()
   const id = newId()
   return {
     id,
-    ownerId: userId,
-    ownerName: username,
+    ownerId,
+    ownerName,
     ownerSecretsVersion: 0,
     isOwnerSuspended: false,
+    isOwnerOrg: false,
     name: evalName,
     privacy: "private",
     type: "script",
@@ -166,12 +167,12 @@ function resolveImports(
 ): Promise<readonly ResolvedImport[]> {
   return Promise.all(
     imports.map(async (one) => {
-      const val = await vals.findByName(one.username, one.name, caller.userId)
+      const val = await vals.findByName(one.username, one.name, caller)
       const branch = val && (await files.findBranch(val.id, one.branch))
       return {
         address: toBranchKey(one),
         specifiers: one.specifiers,
-        isPinned: val !== undefined && val.ownerId !== caller.userId,
+        isPinned: val !== undefined && val.ownerId !== caller.ownerId,
         pinnedAt: at,
         target: branch && {
           valId: val.id,

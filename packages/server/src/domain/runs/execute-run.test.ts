@@ -3,7 +3,8 @@ import { noMask } from "@hamlet/kit"
 import type { Program } from "@hamlet/sandbox"
 import { FakeRunner } from "../../../test/support/fakes/fake-runner.ts"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { asOwner } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import { createStartedFiles } from "../files/started-files.ts"
 import { createAllowances } from "../limits/allowances.ts"
@@ -63,7 +64,7 @@ describe("createCalls", () => {
 
   const addVal = (code: string) => rules.nouns.vals.create(ada, { code, privacy: "public" })
   const find = async (id: string, as = ada) =>
-    (await rules.stores.runs.find(as.userId, id)) as RunDetail
+    (await rules.stores.runs.find(asOwner(as.ownerId), id)) as RunDetail
   const latest = async (val: Val) => {
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const [run] = (
@@ -89,8 +90,8 @@ describe("createCalls", () => {
     await calls.call(bob, "ada", val.name, [])
     await calls.call(ada, "ada", val.name, [])
     expect(runner.slots.map(({ program }) => [program.accountId, program.label])).toEqual([
-      [bob.userId, val.name],
-      [ada.userId, val.name],
+      [bob.ownerId, val.name],
+      [ada.ownerId, val.name],
     ])
   })
 

@@ -10,7 +10,8 @@ import {
   type RunSlot,
   type Stopped,
 } from "@hamlet/sandbox"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { accountOf, rightsOn, type ValAccess } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { assertDepth } from "../egress.ts"
@@ -74,7 +75,8 @@ export function createRunStarter(
   }
   /** Starts a run of any program. `makeProgram` is called after the limits were checked. */
   const startProgram = async <Result>(
-    caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
+    caller: Pick<Caller, "depth" | "isInBrowser">,
+    accountId: string,
     val: Pick<Val, "id" | "version" | "ownerId"> & Partial<Pick<Val, "file">>,
     makeProgram: () => Promise<Program>,
     about: RunStart,
@@ -82,7 +84,7 @@ export function createRunStarter(
   ): Promise<StartedRun<Result | Stopped>> => {
     const depth = caller.depth ?? 0
     assertDepth(depth)
-    await allowances.takeRun(caller.userId)
+    await allowances.takeRun(accountId)
     const program = await makeProgram()
     const live = await liveRuns.begin({
       ...about,
@@ -90,7 +92,7 @@ export function createRunStarter(
       valId: val.id,
       file: val.file ?? null,
       version: val.version,
-      accountId: caller.userId,
+      accountId,
       ownerId: val.ownerId,
       source: caller.isInBrowser ? "ui" : "api",
       depth,
@@ -103,8 +105,9 @@ export function createRunStarter(
     /** Records the run, then starts it. */
     async start<Result>(caller: Caller, val: Val, about: RunStart, work: RunWork<Result>) {
       assertRunnable(val)
-      const makeProgram = () => programs.of(val, caller.userId)
-      return startProgram(caller, val, makeProgram, about, work)
+      const accountId = accountOf(val, caller)
+      const makeProgram = () => programs.of(val, accountId)
+      return startProgram(caller, accountId, val, makeProgram, about, work)
     },
   }
 }
@@ -140,13 +143,13 @@ export function toRecordedArgs(args: CallArgs): unknown {
 /** Returns the result of a call. Throws a RunFailure if the val failed. */
 export async function getReturned(
   { id, ended }: StartedRun<Returned | Stopped>,
-  val: Pick<Val, "ownerId" | "ownerName" | "name">,
+  val: ValAccess & Pick<Val, "ownerName" | "name">,
   caller: Caller | undefined,
 ): Promise<Returned["json"]> {
   const outcome = await ended
   const label = `${val.ownerName}/${val.name}`
   if (outcome.kind === "stopped")
-    throw toRunFailure(outcome, id, label, val.ownerId === caller?.userId)
+    throw toRunFailure(outcome, id, label, rightsOn(val, caller).inspect)
   // A truncated value would be a wrong result.
   if (outcome.isTruncated)
     throw new RunFailure(

@@ -4,7 +4,8 @@ import { waitUntil } from "@hamlet/kit/testing"
 import type { RunSlot } from "@hamlet/sandbox"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { asOwner } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Val } from "../vals/vals.ts"
 import {
@@ -81,8 +82,8 @@ describe("LiveRuns", () => {
     const about = {
       valId: val.id,
       version: 1,
-      accountId: ada.userId,
-      ownerId: ada.userId,
+      accountId: ada.ownerId,
+      ownerId: ada.ownerId,
       parentId: null,
     }
     const input = {
@@ -108,7 +109,7 @@ describe("LiveRuns", () => {
   }
 
   const find = (id: string): Promise<RunDetail | undefined> =>
-    rules.stores.runs.find(ada.userId, id)
+    rules.stores.runs.find(asOwner(ada.ownerId), id)
   const succeed = { status: "succeeded", error: null, responseStatus: 200 } as const
 
   /** Lets time pass until what is due has been written down. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { noMask } from "@hamlet/kit"
 import { waitUntil } from "@hamlet/kit/testing"
 import { openRules } from "../../../test/support/rules.ts"
+import { asOwner } from "../access/rights.ts"
 import { LiveRuns, type NewRun } from "./live-runs.ts"
 import type { RunStore } from "./runs.ts"
 
@@ -47,8 +48,8 @@ describe("RunRecorder", () => {
       const about = {
         valId: val.id,
         version: 1,
-        accountId: ada.userId,
-        ownerId: ada.userId,
+        accountId: ada.ownerId,
+        ownerId: ada.ownerId,
         parentId: null,
       }
       const runs = Array.from({ length: 10 }, () =>
@@ -70,7 +71,9 @@ describe("RunRecorder", () => {
       }
       await live.stop()
       expect(batches).toEqual([4, 4, 2])
-      const found = await Promise.all(runs.map(({ id }) => rules.stores.runs.find(ada.userId, id)))
+      const found = await Promise.all(
+        runs.map(({ id }) => rules.stores.runs.find(asOwner(ada.ownerId), id)),
+      )
       expect(found.every((run) => run !== undefined)).toBe(true)
     })
   }

@@ -9,14 +9,14 @@ import type {
 } from "@hamlet/contract"
 import type { Page, PageRequest, Period } from "@hamlet/database/page"
 import type { z } from "zod"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { type AccountView, canSee, rightsOn } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { Clock } from "../clock.ts"
 import type { ValMention } from "../comments/comments.ts"
 import type { RunEgress } from "../egress.ts"
 import type { RunEmail } from "../mail/inbound/mail.ts"
-import { canSee } from "../vals/val-access.ts"
 import type { CodeFile, Vals } from "../vals/vals.ts"
 
 /** What started a run. */
@@ -199,9 +199,9 @@ export interface RunStore {
    * Undefined unless the viewer owns the val, or the run is on the viewer's account and the viewer
    * may still see the val.
    */
-  find(viewerId: string, id: string): Promise<RunDetail | undefined>
+  find(view: AccountView, id: string): Promise<RunDetail | undefined>
   /** The runs on the account, without those of vals that its user may no longer see. */
-  listOfAccount(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
+  listOfAccount(view: AccountView, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** All runs of the val, or only those on `accountId`. */
   listOfVal(
     valId: string,
@@ -305,37 +305,38 @@ export function createRuns(
 ) {
   /** Returns a run to the owner of its val and to the user on whose account it ran. */
   const get = async (caller: Caller, id: string): Promise<RunDetail> => {
-    const run = await store.find(caller.userId, id)
+    const run = await store.find(caller, id)
     if (!run) throw runNotFound(id)
     // What a val responds may contain what only its owner may see.
-    return run.val.ownerId === caller.userId ? run : { ...run, response: null }
+    return rightsOn(run.val, caller).inspect ? run : { ...run, response: null }
   }
   return {
     get,
     /** Lists the val's runs: all of them for its owner, the caller's own runs for others. */
     async listOfVal(caller: Caller, valId: string, filter: RunFilter, page: PageRequest) {
       const val = await vals.get(caller, valId)
-      const accountId = val.ownerId === caller.userId ? undefined : caller.userId
+      const accountId = rightsOn(val, caller).inspect ? undefined : caller.ownerId
       return store.listOfVal(valId, accountId, filter, page)
     },
     /** Lists the runs on the caller's account, of one val if `valId` is given. */
     async listMine(
-      { userId }: Caller,
+      caller: Caller,
       valId: string | undefined,
       filter: RunFilter,
       page: PageRequest,
     ): Promise<Page<Run>> {
-      if (valId === undefined) return store.listOfAccount(userId, filter, page)
+      const { ownerId } = caller
+      if (valId === undefined) return store.listOfAccount(caller, filter, page)
       const val = await vals.findById(valId)
-      if (!val || !canSee(val, { userId })) return { items: [], hasMore: false }
-      return val.ownerId === userId
+      if (!val || !canSee(val, caller)) return { items: [], hasMore: false }
+      return val.ownerId === ownerId
         ? store.listOfOwner(valId, filter, page)
-        : store.listOfVal(valId, userId, filter, page)
+        : store.listOfVal(valId, ownerId, filter, page)
     },
     /** The log lines of the latest runs on the caller's account, the oldest first. */
-    async listLatestLogs({ userId }: Caller): Promise<readonly AccountLog[]> {
+    async listLatestLogs(caller: Caller): Promise<readonly AccountLog[]> {
       const { runsMax, runsAtOnceMax, charsMax } = latest
-      const { items } = await store.listOfAccount(userId, {}, { limit: runsMax, offset: 0 })
+      const { items } = await store.listOfAccount(caller, {}, { limit: runsMax, offset: 0 })
       // A run without a last line has logged nothing.
       const logged = items.filter(({ lastLine }) => lastLine !== null)
       const lines: AccountLog[] = []

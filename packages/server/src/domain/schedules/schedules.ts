@@ -8,7 +8,8 @@ import type { Page, PageRequest } from "@hamlet/database/page"
 import type { Histogram } from "@hamlet/kit"
 import type { ExpectedStart } from "@hamlet/sandbox"
 import type { z } from "zod"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { assertMayChange, assertMayInspect, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { ValMention } from "../comments/comments.ts"
@@ -17,7 +18,6 @@ import { fileNotFound } from "../files/change-tree.ts"
 import type { FileType } from "../files/tree.ts"
 import { mainBranch } from "../modules/import-address.ts"
 import type { RunStatus } from "../runs/runs.ts"
-import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { AssertVal, Vals } from "../vals/vals.ts"
 import { describeTiming } from "./describe-timing.ts"
 import { findNextTime, listNextTimes, readTiming, type Timing, type TimingInput } from "./timing.ts"
@@ -188,7 +188,7 @@ export function createSchedules(
       input: ScheduleInput,
     ): Promise<Schedule> {
       const change = (state: ScheduleState) => {
-        assertOwner(state.val, caller)
+        assertMayChange(state.val, caller)
         assertInterval(state, place)
         return changeSchedule(state.current, input, secondsMin, state.now)
       }
@@ -205,18 +205,18 @@ export function createSchedules(
     /** The schedule of a file of the caller. */
     async get(caller: Caller, valId: string, place: SchedulePlace): Promise<Schedule> {
       const val = await vals.get(caller, valId)
-      assertOwner(val, caller, "show the schedule of")
+      assertMayInspect(val, caller, "show the schedule of")
       const schedule = await store.find(valId, place)
       if (!schedule) throw scheduleNotFound(val, place)
       return schedule
     },
     /** The schedules of the caller's vals. */
-    list: ({ userId }: Caller, page: PageRequest) => store.listOfOwner(userId, page),
+    list: ({ ownerId }: Caller, page: PageRequest) => store.listOfOwner(ownerId, page),
     /** Deletes the schedule of a file of the caller. Runs that have started go on. */
     async delete(caller: Caller, valId: string, place: SchedulePlace): Promise<void> {
       let name = valId
       const isDeleted = await store.delete(valId, place, (val) => {
-        assertOwner(val, caller)
+        assertMayChange(val, caller)
         name = val.name
       })
       if (isDeleted === undefined) throw valNotFound(valId)

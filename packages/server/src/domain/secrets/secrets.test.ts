@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { limits } from "@hamlet/contract"
 import { sql } from "@hamlet/database"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
 import type { SealedSecret } from "./secrets.ts"
 
@@ -57,7 +57,7 @@ describe("secrets", () => {
       const secret = await only()
       expect(Buffer.from(secret.sealed.bytes).includes("the value")).toBe(false)
       expect(open(older, secret)).toBe("the value ✓")
-      expect(() => open(older, { ...secret, userId: bob.userId })).toThrow()
+      expect(() => open(older, { ...secret, userId: bob.ownerId })).toThrow()
       expect(() => open(older, { ...secret, name: "OTHER" })).toThrow()
     })
 

@@ -1,6 +1,6 @@
 import { limits, type secret } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
@@ -52,28 +52,28 @@ export function createSecrets(
   { now }: Pick<Clock, "now">,
 ) {
   return {
-    list: (caller: Caller, page: PageRequest) => store.list(caller.userId, page),
+    list: (caller: Caller, page: PageRequest) => store.list(caller.ownerId, page),
     /** Sets a secret of the caller. */
-    async put({ userId }: Caller, { name, value, hosts }: SecretInput): Promise<void> {
+    async put({ ownerId }: Caller, { name, value, hosts }: SecretInput): Promise<void> {
       assertLimitable(name, hosts)
       const at = now()
-      const sealed = cipher.seal(value, toAccountPurpose({ userId, name }))
-      const secret = { userId, name, hosts, sealed, createdAt: at, updatedAt: at }
+      const sealed = cipher.seal(value, toAccountPurpose({ userId: ownerId, name }))
+      const secret = { userId: ownerId, name, hosts, sealed, createdAt: at, updatedAt: at }
       if (!(await store.put(secret, limits.secretsPerUserMax)))
         throw new AppError(
           "too_many_secrets",
           `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`,
         )
-      runner.retire({ ownerId: userId })
+      runner.retire({ ownerId })
     },
     /** Deletes a secret of the caller. */
-    async delete({ userId }: Caller, name: string): Promise<void> {
-      if (!(await store.remove(userId, name)))
+    async delete({ ownerId }: Caller, name: string): Promise<void> {
+      if (!(await store.remove(ownerId, name)))
         throw new AppError(
           "secret_not_found",
           `Cannot delete secret "${name}": you have none with that name`,
         )
-      runner.retire({ ownerId: userId })
+      runner.retire({ ownerId })
     },
     /** Encrypts all secrets with the newest key, in batches. Returns their number. */
     reseal: (batchMax?: number) => resealAll(store, cipher, toAccountPurpose, batchMax),

@@ -1,11 +1,11 @@
 import { limits, type valSecret } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { assertMayChange, assertMayInspect, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
 import type { Retirer } from "../runs/retirement.ts"
-import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { AssertVal, Val, Vals } from "../vals/vals.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
 import { assertLimitable, resealAll, type SecretInput } from "./secrets.ts"
@@ -68,7 +68,7 @@ export function createValSecrets(
   return {
     /** The secrets of a val of the caller. */
     async list(caller: Caller, valId: string, page: PageRequest): Promise<Page<ValSecret>> {
-      assertOwner(await vals.get(caller, valId), caller, "list the secrets of")
+      assertMayInspect(await vals.get(caller, valId), caller, "list the secrets of")
       return store.list(valId, page)
     },
     /**
@@ -86,7 +86,7 @@ export function createValSecrets(
       const at = now()
       const sealed = cipher.seal(input.value, toValPurpose({ valId, name }))
       const secret = await store.put(valId, name, (val, existing, otherCount) => {
-        assertOwner(val, caller)
+        assertMayChange(val, caller)
         if (existing && isNew === true)
           throw new AppError("secret_exists", `Cannot add "${name}": the val has it already`)
         if (!existing && isNew === false) throw secretNotFound("change", name)
@@ -103,15 +103,15 @@ export function createValSecrets(
         return { valId, name, hosts, description, sealed, createdAt, updatedAt }
       })
       if (!secret) throw valNotFound(valId)
-      runner.retire({ ownerId: caller.userId })
+      runner.retire({ valId })
       return secret
     },
     /** Deletes a secret of one val of the caller. The val then reads the account's of that name. */
     async delete(caller: Caller, valId: string, name: string): Promise<void> {
-      const isRemoved = await store.remove(valId, name, (val) => assertOwner(val, caller))
+      const isRemoved = await store.remove(valId, name, (val) => assertMayChange(val, caller))
       if (isRemoved === undefined) throw valNotFound(valId)
       if (!isRemoved) throw secretNotFound("delete", name)
-      runner.retire({ ownerId: caller.userId })
+      runner.retire({ valId })
     },
     /** Encrypts the secrets of all vals with the newest key, in batches. Returns their number. */
     reseal: (batchMax?: number) => resealAll(store, cipher, toValPurpose, batchMax),

@@ -1,5 +1,6 @@
 import type { activity, stats, valActivity } from "@hamlet/contract"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { type AccountView, rightsOn } from "../access/rights.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
 import type { RunRequest, RunStatus } from "../runs/runs.ts"
@@ -17,7 +18,7 @@ export type RunBatches = AsyncIterable<readonly RunSample[]>
 /** Reads runs for statistics. */
 export interface StatStore {
   /** The runs on the account. */
-  walkAccount(accountId: string, span: Span): RunBatches
+  walkAccount(view: AccountView, span: Span): RunBatches
   /** The runs of the val, or only those on an account other than the owner's. */
   walkVal(valId: string, accountId: string | undefined, span: Span): RunBatches
   /** The requests that started these runs, by run; runs without a request are left out. */
@@ -74,20 +75,20 @@ export function createRunStats(
   }
   return {
     /** The runs on the caller's account, without vals that the caller may no longer see. */
-    getOfAccount({ userId }: Caller, query: StatQuery): Promise<Stats> {
+    getOfAccount(caller: Caller, query: StatQuery): Promise<Stats> {
       const span = toSpan(query)
-      return countRuns(store.walkAccount(userId, span), span, query, limits)
+      return countRuns(store.walkAccount(caller, span), span, query, limits)
     },
     /** The val's runs; all runs for its owner, otherwise only the caller's. */
     async getOfVal(caller: Caller, valId: string, query: StatQuery): Promise<Stats> {
       const val = await vals.get(caller, valId)
       const span = toSpan(query)
-      const accountId = val.ownerId === caller.userId ? undefined : caller.userId
+      const accountId = rightsOn(val, caller).inspect ? undefined : caller.ownerId
       return countRuns(store.walkVal(valId, accountId, span), span, query, limits)
     },
     /** The runs of each of the caller's own vals, on the caller's account, in the last hours. */
     async getActivity(
-      { userId }: Caller,
+      caller: Caller,
       query: { readonly hours: number; readonly buckets: number },
     ): Promise<Activity> {
       const until = now()
@@ -96,11 +97,11 @@ export function createRunStats(
       const counted = new Map<string, CountedVal>()
       let hasMoreVals = false
       const hasMoreRuns = await visitRuns(
-        store.walkAccount(userId, span),
+        store.walkAccount(caller, span),
         limits.runsMax,
         (run) => {
           // Runs of unsaved code are recorded under the owner's id instead of a val's.
-          if (run.ownerId !== userId || run.valId === userId) return
+          if (run.ownerId !== caller.ownerId || run.valId === caller.ownerId) return
           if (!counted.has(run.valId) && counted.size === limits.activityValsMax) {
             hasMoreVals = true
             return

@@ -1,14 +1,14 @@
 import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import type { HeaderList } from "@hamlet/http1"
 import { createTimeSlice, type Mask } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { type AccountView, canSee, rightsOn } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { keepHeaders } from "../runs/contents/response-keeper.ts"
 import type { LogLine, Run } from "../runs/runs.ts"
 import { openMask, type SecretOpener } from "../secrets/open-secrets.ts"
 import type { RunBatches, RunSample, Span } from "../stats/stats.ts"
-import { canSee } from "../vals/val-access.ts"
 import type { Vals } from "../vals/vals.ts"
 import {
   findTimePage,
@@ -22,7 +22,7 @@ import {
 
 /** Whose runs are read, and of which vals. */
 export interface RunScope {
-  readonly accountId: string
+  readonly view: AccountView
   /** Undefined for all. `isOwn`: the val belongs to the account. */
   readonly vals: readonly { readonly id: string; readonly isOwn: boolean }[] | undefined
 }
@@ -53,7 +53,7 @@ export interface TelemetryStore {
     walk: { readonly span: Span; readonly direction: "asc" | "desc"; readonly runsMax: number },
   ): RunBatches
   /** The runs with these ids on the account. */
-  findSamples(accountId: string, ids: readonly string[]): Promise<readonly RunSample[]>
+  findSamples(view: AccountView, ids: readonly string[]): Promise<readonly RunSample[]>
   findTraced(ids: readonly string[]): Promise<ReadonlyMap<string, TracedRun>>
   findHeaders(id: string): Promise<KeptHeaders>
   /** By run; those without logs are left out. */
@@ -114,18 +114,15 @@ export function createTelemetry(
   runMsMax: number,
 ) {
   /** Undefined if no run can be in it. */
-  const toScope = async (
-    { userId }: Caller,
-    query: TelemetryQuery,
-  ): Promise<RunScope | undefined> => {
+  const toScope = async (caller: Caller, query: TelemetryQuery): Promise<RunScope | undefined> => {
     if (query.branchIds === undefined && query.fileId === undefined)
-      return { accountId: userId, vals: undefined }
+      return { view: caller, vals: undefined }
     const ids = await store.listVals(query)
     const found = await Promise.all(ids.map((id) => vals.findById(id)))
     const seen = found.flatMap((val) =>
-      val && canSee(val, { userId }) ? [{ id: val.id, isOwn: val.ownerId === userId }] : [],
+      val && canSee(val, caller) ? [{ id: val.id, isOwn: rightsOn(val, caller).inspect }] : [],
     )
-    return seen.length === 0 ? undefined : { accountId: userId, vals: seen }
+    return seen.length === 0 ? undefined : { view: caller, vals: seen }
   }
   const walkOf =
     (scope: RunScope, runsMax: number): WalkSpan =>
@@ -154,7 +151,7 @@ export function createTelemetry(
         async (batch) =>
           batch.flatMap((run) => {
             const at = isByEnd ? run.endedAt : run.startedAt
-            const isListed = at !== null && isShownRun(run, caller, query)
+            const isListed = at !== null && isShownRun(run, query)
             return isListed ? [{ at: toNanos(at), key: run.id }] : []
           }),
       )
@@ -175,14 +172,14 @@ export function createTelemetry(
     ): Promise<TimePage<TelemetryLog>> {
       const scope = await toScope(caller, query)
       if (!scope) return nothing
-      const toItems = (batch: readonly RunSample[]) => readLogs(store, caller, query, batch)
+      const toItems = (batch: readonly RunSample[]) => readLogs(store, query, batch)
       const { runIds } = query
       const rules = { unit: 1n, runsMax: limits.logsScannedMax, itemsMax: limits.itemsMax }
       if (runIds === undefined) {
         const walk = walkOf(scope, limits.logsAtOnceMax)
         return findTimePage(query, { ...rules, spanMs: runMsMax }, walk, toItems)
       }
-      const samples = await store.findSamples(caller.userId, runIds)
+      const samples = await store.findSamples(caller, runIds)
       return findTimePage(query, { ...rules, spanMs: 0 }, () => oneBatch(samples), toItems)
     },
   }
@@ -192,11 +189,10 @@ const nothing = { items: [], next: undefined }
 
 async function readLogs(
   store: TelemetryStore,
-  caller: Caller,
   filter: FileFilter,
   batch: readonly RunSample[],
 ): Promise<readonly TelemetryLog[]> {
-  const shown = batch.filter((run) => isShownRun(run, caller, filter))
+  const shown = batch.filter((run) => isShownRun(run, filter))
   const logs: TelemetryLog[] = []
   const pace = createTimeSlice()
   for (let from = 0; from < shown.length; from += limits.logsAtOnceMax) {
@@ -211,7 +207,7 @@ async function readLogs(
 async function readTraces(
   store: TelemetryStore,
   secrets: SecretOpener,
-  { userId }: Caller,
+  caller: Caller,
   ids: readonly string[],
 ): Promise<readonly Trace[]> {
   const found = await store.findTraced(ids)
@@ -222,7 +218,7 @@ async function readTraces(
     const traced = found.get(id)
     if (!traced) continue
     const { val, request } = traced.run
-    if (request === null || val.ownerId !== userId)
+    if (request === null || !rightsOn(val, caller).change)
       traces.push({ ...traced, requestHeaders: [], responseHeaders: [] })
     else {
       const opening = masks.get(val.id) ?? openMask(secrets, val).catch(ignoreUnreadableSecrets)
@@ -240,12 +236,12 @@ async function readTraces(
  * Whether the filter leaves the run, and the caller may see it. Code that was not saved has no file,
  * and no trace.
  */
-function isShownRun(run: RunSample, { userId }: Caller, filter: FileFilter): boolean {
+function isShownRun(run: RunSample, filter: FileFilter): boolean {
   const { ownerId, valId, fileId, branchId } = run
   const { branchIds = [branchId] } = filter
   return (
     ownerId !== null &&
-    valId !== userId &&
+    valId !== ownerId &&
     branchIds.includes(branchId) &&
     (filter.fileId ?? fileId) === fileId
   )

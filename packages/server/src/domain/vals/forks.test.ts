@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { asOwner } from "../access/rights.ts"
 import { findOrigin, toForkName } from "./forks.ts"
 
 describe("toForkName", () => {
@@ -21,7 +22,7 @@ describe("findOrigin", () => {
     ["ada", "bob", "carol", undefined].filter((userId) =>
       findOrigin(
         { ownerId: "bob", forkedFrom: { ...origin, privacy } },
-        userId === undefined ? undefined : { userId },
+        userId === undefined ? undefined : asOwner(userId),
       ),
     )
 
@@ -38,6 +39,6 @@ describe("findOrigin", () => {
   })
 
   test("is null for a val that is no fork", () => {
-    expect(findOrigin({ ownerId: "bob", forkedFrom: null }, { userId: "bob" })).toBeNull()
+    expect(findOrigin({ ownerId: "bob", forkedFrom: null }, asOwner("bob"))).toBeNull()
   })
 })

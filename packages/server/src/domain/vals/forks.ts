@@ -1,12 +1,12 @@
 import { type forkValBody, limits as wireLimits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import type { z } from "zod"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { canSee, type Viewer, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { VersionLockfiles } from "../modules/version-lockfiles.ts"
 import { type Edit, moveResolution, rewriteRelativeImports } from "./relative-imports.ts"
-import { canSee, valNotFound } from "./val-access.ts"
 import type { ValLists } from "./val-lists.ts"
 import { type Sources, toSource, type ValImport, type ValSource } from "./val-source.ts"
 import type { AssertVal, ForkOrigin, NewVal, Val, Vals } from "./vals.ts"
@@ -81,8 +81,8 @@ export function createForks({
       for (let attempt = 0; ; attempt++) {
         const fork: NewFork = {
           id: newId(),
-          ownerId: caller.userId,
-          ownerName: caller.username,
+          ownerId: caller.ownerId,
+          ownerName: caller.ownerName,
           name: input.name ?? toForkName(original.name, attempt),
           privacy: input.privacy ?? "private",
           type: original.type,
@@ -116,11 +116,11 @@ export function createForks({
  */
 export function findOrigin(
   { ownerId, forkedFrom }: Pick<Val, "ownerId" | "forkedFrom">,
-  viewer: Pick<Caller, "userId"> | undefined,
+  viewer: Viewer | undefined,
 ): ForkOrigin | null {
   if (forkedFrom === null || forkedFrom.privacy === "public") return forkedFrom
-  if (viewer?.userId === forkedFrom.ownerId) return forkedFrom
-  return forkedFrom.privacy === "unlisted" && viewer?.userId === ownerId ? forkedFrom : null
+  if (viewer?.roles.has(forkedFrom.ownerId)) return forkedFrom
+  return forkedFrom.privacy === "unlisted" && viewer?.roles.has(ownerId) ? forkedFrom : null
 }
 
 /** The name of a fork that was given none. The more attempts failed, the longer its suffix gets. */
@@ -152,9 +152,9 @@ async function copySource(
     (await store.findImports(original.id, original.version)) ??
     (await scanImports(sources, original))
   const { code, edits, renamed } =
-    original.ownerId === caller.userId || imports.length === 0
+    original.ownerId === caller.ownerId || imports.length === 0
       ? { code: original.code, edits: [], renamed: new Map<string, string>() }
-      : await rewriteRelativeImports(sources, original, caller.userId)
+      : await rewriteRelativeImports(sources, original, caller.ownerId)
   return {
     code,
     imports: imports.map((one) => ({

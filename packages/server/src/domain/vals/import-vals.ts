@@ -1,6 +1,6 @@
 import { type importResult, limits, toValNameKey } from "@hamlet/contract"
 import type { z } from "zod"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { UserStore } from "../accounts/users.ts"
 import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
@@ -175,7 +175,7 @@ type FindAuthor = (username: string) => Promise<string | undefined>
  */
 function createFindAuthor(users: UserStore, caller: Caller): FindAuthor {
   const known = new Map<string, Promise<string | undefined>>([
-    [caller.username.toLowerCase(), Promise.resolve(caller.userId)],
+    [caller.ownerName.toLowerCase(), Promise.resolve(caller.ownerId)],
   ])
   if (!caller.scopes.has("admin")) return async (username) => known.get(username.toLowerCase())
   return (username) => {
@@ -193,7 +193,7 @@ function toValToImport(
   history: ImportedHistory,
   comments: readonly ImportedComment[],
 ): ValToImport {
-  const { userId: ownerId, username: ownerName } = caller
+  const { ownerId, ownerName } = caller
   return { id, ownerId, ownerName, name, history, comments, privacy, type, readme }
 }
 

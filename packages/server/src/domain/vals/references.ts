@@ -1,5 +1,6 @@
 import type { Page, PageRequest, Period } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import type { AccountView, Viewer } from "../access/rights.ts"
 import type { Vals } from "./vals.ts"
 
 /** One end of a reference. */
@@ -23,10 +24,10 @@ export interface Reference {
  */
 export interface ReferenceStore {
   /** References to the user's vals. */
-  listToUser(userId: string, period: Period, page: PageRequest): Promise<Page<Reference>>
+  listToUser(view: AccountView, period: Period, page: PageRequest): Promise<Page<Reference>>
   /** References at whose `end` the val is. */
   listOfVal(
-    viewerId: string | undefined,
+    viewer: Viewer | undefined,
     valId: string,
     end: "from" | "to",
     period: Period,
@@ -42,7 +43,7 @@ export function createReferences(store: ReferenceStore, vals: Vals) {
   return {
     /** To the caller's vals. */
     listMine: (caller: Caller, period: Period, page: PageRequest) =>
-      store.listToUser(caller.userId, period, page),
+      store.listToUser(caller, period, page),
     /** The vals that import this one (`to`), or that it imports (`from`). */
     async listOfVal(
       caller: Caller | undefined,
@@ -52,7 +53,7 @@ export function createReferences(store: ReferenceStore, vals: Vals) {
       page: PageRequest,
     ): Promise<Page<Reference>> {
       await vals.get(caller, valId)
-      return store.listOfVal(caller?.userId, valId, end, period, page)
+      return store.listOfVal(caller, valId, end, period, page)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { limits, type myValsQuery } from "@hamlet/contract"
 import type { Page } from "@hamlet/database/page"
 import type { z } from "zod"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { Users } from "../accounts/users.ts"
 import type {
   FoundVal,
@@ -31,17 +31,17 @@ export type ValLists = ReturnType<typeof createValLists>
 /** Creates the lists of vals: public ones and the caller's own, unless they say otherwise. */
 export function createValLists(store: ValStore, ownStore: OwnValStore, users: Users) {
   const list = (caller: Caller | undefined, filter: ValFilter, page: ValPageRequest) =>
-    store.list(caller?.userId, filter, page)
+    store.list(caller, filter, page)
   return {
     list,
     /** The vals of a user. */
     async listOfUser(
       caller: Caller | undefined,
-      userId: string,
+      ownerId: string,
       page: ValPageRequest,
     ): Promise<Page<Val>> {
-      await users.get(userId)
-      return list(caller, { ownerId: userId }, page)
+      await users.get(ownerId)
+      return list(caller, { ownerId }, page)
     },
     /** Lists public vals, those with the most likes, runs or recent likes first. */
     async listRanked(
@@ -58,13 +58,12 @@ export function createValLists(store: ValStore, ownStore: OwnValStore, users: Us
       query: string,
       page: ValPageRequest,
       address: () => string,
-    ): Promise<Page<FoundVal>> =>
-      store.search(caller?.userId, query, page, caller?.userId ?? address()),
+    ): Promise<Page<FoundVal>> => store.search(caller, query, page, caller?.actorId ?? address()),
     /** The caller's own vals. */
     listOwn: (caller: Caller, filter: OwnValFilter, page: ValPageRequest): Promise<Page<Val>> =>
-      ownStore.list(caller.userId, filter, page),
+      ownStore.list(caller.ownerId, filter, page),
     /** The states of the caller's own vals, so that a client can find outdated copies. */
     listOwnStates: (caller: Caller): Promise<Page<ValState>> =>
-      store.listStates(caller.userId, limits.valStatesMax),
+      store.listStates(caller.ownerId, limits.valStatesMax),
   }
 }

@@ -1,5 +1,6 @@
 import { createTimeSlice, mapInSlices } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { CodeOwner } from "../access/caller.ts"
+import type { Viewer } from "../access/rights.ts"
 import {
   type ImportAddress,
   type ImportHosts,
@@ -73,15 +74,15 @@ export type Sources = ReturnType<typeof createSources>
 
 /** Finds a val that the viewer sees. */
 interface FindVal {
-  findByName(username: string, name: string, viewerId: string | undefined): Promise<unknown>
+  findByName(username: string, name: string, viewer: Viewer | undefined): Promise<unknown>
 }
 
 /** Creates the reader of code. */
 export function createSources(parser: CodeParser, importHosts: ImportHosts, finder: FindVal) {
   /** The places are needed where packages are imported, perhaps by a name of the configuration. */
-  const findPlaces = async (caller: Caller, code: string, specifiers: readonly string[]) => {
+  const findPlaces = async (owner: CodeOwner, code: string, specifiers: readonly string[]) => {
     const isNeeded = mayImportRemote(code) || specifiers.some(isBare)
-    return isNeeded ? await parser.scanPlaces(code, caller.userId) : undefined
+    return isNeeded ? await parser.scanPlaces(code, owner.ownerId) : undefined
   }
   return {
     parser,
@@ -89,34 +90,34 @@ export function createSources(parser: CodeParser, importHosts: ImportHosts, find
     /** Code that imports nothing. */
     readPlain: (code: string): ValSource => toSource(importHosts, undefined, code, [], new Set()),
     /**
-     * Parses code of the caller for the vals and packages that it imports. Only a file at the root of
+     * Parses code of the owner for the vals and packages that it imports. Only a file at the root of
      * a val can import other vals by a relative address.
      */
     async read(
-      caller: Caller,
+      owner: CodeOwner,
       code: string,
       name: string,
       path: string = entryPath,
     ): Promise<ValSource> {
-      const specifiers = limitSpecifiers(await parser.scanImports(code, caller.userId))
-      const missing = await findMissing(importHosts, finder, caller, specifiers)
-      const importer = path.includes("/") ? undefined : { username: caller.username, name }
-      const written = await findPlaces(caller, code, specifiers)
+      const specifiers = limitSpecifiers(await parser.scanImports(code, owner.ownerId))
+      const missing = await findMissing(importHosts, finder, owner, specifiers)
+      const importer = path.includes("/") ? undefined : { username: owner.ownerName, name }
+      const written = await findPlaces(owner, code, specifiers)
       return toSource(importHosts, importer, code, specifiers, missing, written)
     },
     /** What a configuration imports: a prefix of addresses means the val that they are of. */
     async readTargets(
-      caller: Caller,
+      owner: CodeOwner,
       text: string,
       targets: readonly string[],
     ): Promise<ValSource> {
       const specifiers = targets.map((target) => target.replace(/\/$/, ""))
-      const missing = await findMissing(importHosts, finder, caller, specifiers)
+      const missing = await findMissing(importHosts, finder, owner, specifiers)
       return toSource(importHosts, undefined, text, specifiers, missing)
     },
-    /** Reads many files of several vals of the caller. */
+    /** Reads many files of several vals of the owner. */
     async readMany(
-      caller: Caller,
+      owner: CodeOwner,
       vals: readonly {
         readonly name: string
         readonly codes: readonly string[]
@@ -126,14 +127,14 @@ export function createSources(parser: CodeParser, importHosts: ImportHosts, find
     ): Promise<readonly (readonly ValSource[])[]> {
       const importing = vals.flatMap(({ codes }) => codes.filter(mayImport))
       const found =
-        importing.length === 0 ? [] : await parser.scanManyImports(importing, caller.userId)
+        importing.length === 0 ? [] : await parser.scanManyImports(importing, owner.ownerId)
       const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
-      const missing = await findMissing(importHosts, finder, caller, found.flat())
-      const { username } = caller
+      const missing = await findMissing(importHosts, finder, owner, found.flat())
+      const { ownerName: username } = owner
       const places = new Map<string, readonly WrittenImport[] | null | undefined>()
       // Without places, a version cannot take over packages.
       for (const [code, some] of [...specifiers].slice(0, placesScannedMax))
-        places.set(code, await findPlaces(caller, code, some))
+        places.set(code, await findPlaces(owner, code, some))
       const read: (readonly ValSource[])[] = []
       for (const { name, codes, isNested = false } of vals) {
         const importer = isNested ? undefined : { username, name }
@@ -151,12 +152,12 @@ export function createSources(parser: CodeParser, importHosts: ImportHosts, find
 
 /**
  * The addresses on esm.town that mean no val on this server, and are fetched from there. An address
- * with the caller's own name always means a val on this server, which the caller may save later.
+ * with the owner's name always means a val on this server, which may be saved later.
  */
 async function findMissing(
   importHosts: ImportHosts,
   vals: FindVal,
-  caller: Caller,
+  owner: CodeOwner,
   specifiers: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>()
@@ -165,9 +166,8 @@ async function findMissing(
   for (const specifier of new Set(specifiers)) {
     await pace()
     const address = isTownAddress(specifier) && parseImportAddress(specifier, importHosts)
-    if (!address || address.username === caller.username.toLowerCase()) continue
-    if (!(await vals.findByName(address.username, address.name, caller.userId)))
-      missing.add(specifier)
+    if (!address || address.username === owner.ownerName.toLowerCase()) continue
+    if (!(await vals.findByName(address.username, address.name, owner))) missing.add(specifier)
   }
   return missing
 }

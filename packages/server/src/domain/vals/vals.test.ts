@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { valName } from "@hamlet/contract"
 import { sql } from "@hamlet/database"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
-import { assertOwner, canSee, type Privacy, valNotFound } from "./val-access.ts"
+import type { Caller } from "../access/caller.ts"
+import { asOwner, assertMayChange, canSee, type Privacy, valNotFound } from "../access/rights.ts"
 import { assertUnchanged, type Val } from "./vals.ts"
 
 let rules: TestRules
@@ -53,11 +53,11 @@ describe("access to a val of another user", () => {
       isSeen ? "done" : "val_not_found",
     )
     // The store itself does not give it to others, so that nothing of it is read for them.
-    expect((await rules.stores.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(
+    expect((await rules.stores.vals.findByName("ada", privacy, caller))?.id).toBe(
       isSeen ? val.id : undefined,
     )
     if (!caller) return
-    expect(await outcomeOf(() => assertOwner(val, caller))).toBe(change)
+    expect(await outcomeOf(() => assertMayChange(val, caller))).toBe(change)
     // None of these has an effect: the first changes nothing, the others would only after the
     // version that they wait for.
     expect(
@@ -95,7 +95,7 @@ describe("access to a val of another user", () => {
       await outcomeOf(() => nouns.versions.save(caller, id, { code: 'import "2"' }, undefined))
     }
     await outcomeOf(() => nouns.versions.save(ada, vals.public.id, { code: 'import "1"' }, 99))
-    expect(read).toEqual([`import "1" of ${ada.userId}`])
+    expect(read).toEqual([`import "1" of ${ada.ownerId}`])
   })
 })
 
@@ -213,7 +213,9 @@ describe("saveVal", () => {
         await codeOf(rules.nouns.vals.save(ada, { name: "missing", code: "1" }, ifMatch)),
       ).toBe("version_conflict")
     }
-    expect(await rules.stores.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
+    expect(
+      await rules.stores.vals.findByName("ada", "missing", asOwner(ada.ownerId)),
+    ).toBeUndefined()
   })
 
   test("changes only the given fields, and nothing when the name differs in case", async () => {
@@ -301,7 +303,7 @@ describe("createVal, saveVal and saveVersion", () => {
     const prepared: unknown[] = []
     const prepare = (ownerId: string, texts: unknown) => prepared.push([ownerId, texts])
     const nouns = rules.createNouns({ runner: { retire() {}, prepare } })
-    const toText = (code: string) => [ada.userId, [{ path: "main.tsx", code }]]
+    const toText = (code: string) => [ada.ownerId, [{ path: "main.tsx", code }]]
     const { id } = await nouns.vals.create(ada, { name: "prepared", code: "1" })
     await nouns.vals.save(ada, { name: "prepared", code: "2" }, undefined)
     await nouns.versions.save(ada, id, { code: "3" }, undefined)

@@ -1,13 +1,19 @@
 import type { valsQuery, valType } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import type { z } from "zod"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import {
+  assertMayChange,
+  canSee,
+  type Privacy,
+  type Viewer,
+  valNotFound,
+} from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { LockfileWork } from "../modules/lockfiles.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import { generateName } from "./generate-name.ts"
-import { assertOwner, canSee, type Privacy, valNotFound } from "./val-access.ts"
 import type { Sources, ValSource } from "./val-source.ts"
 
 /** What starts a val. */
@@ -33,6 +39,8 @@ export interface Val extends AddressFiles {
   /** Increases whenever a secret of the owner changes. */
   readonly ownerSecretsVersion: number
   readonly isOwnerSuspended: boolean
+  /** Whether the owner is an organisation. */
+  readonly isOwnerOrg: boolean
   readonly name: string
   readonly description: string | null
   /** An address, or a small picture itself. */
@@ -170,8 +178,8 @@ export interface ValStore {
    * Undefined also for a private val of another user. Its code is not even read: otherwise the time
    * it takes would reveal that the val exists.
    */
-  findByName(username: string, name: string, viewerId: string | undefined): Promise<Val | undefined>
-  list(viewerId: string | undefined, filter: ValFilter, page: ValPageRequest): Promise<Page<Val>>
+  findByName(username: string, name: string, viewer: Viewer | undefined): Promise<Val | undefined>
+  list(viewer: Viewer | undefined, filter: ValFilter, page: ValPageRequest): Promise<Page<Val>>
   /** Public vals only. */
   listRanked(
     ranking: ValRanking,
@@ -179,7 +187,7 @@ export interface ValStore {
     page: ValPageRequest,
   ): Promise<Page<Val>>
   search(
-    viewerId: string | undefined,
+    viewer: Viewer | undefined,
     query: string,
     page: ValPageRequest,
     searcher?: string,
@@ -282,7 +290,7 @@ export function createVals(
     },
     /** Returns the val with that owner and name. The owner may be written with `@`. */
     async getByName(caller: Caller | undefined, username: string, name: string): Promise<Val> {
-      const val = await store.findByName(username.replace(/^@/, ""), name, caller?.userId)
+      const val = await store.findByName(username.replace(/^@/, ""), name, caller)
       if (!val) throw valNotFound(`${username}/${name}`)
       return val
     },
@@ -302,7 +310,7 @@ export function createVals(
       caller: Caller,
       input: Pick<EmptyVal, "name" | "description" | "privacy">,
     ): Promise<Val> {
-      const { userId: ownerId, username: ownerName } = caller
+      const { ownerId, ownerName } = caller
       const val = await store.createEmpty({ id: newId(), ownerId, ownerName, ...input }, now())
       if (!val) throw nameTaken(input.name)
       return val
@@ -337,7 +345,7 @@ export function createVals(
 
 /** Throws unless the caller owns the val and it is at the version that the caller expects. */
 export function assertChangeable(val: Val, caller: Caller, ifMatch: number | undefined): void {
-  assertOwner(val, caller)
+  assertMayChange(val, caller)
   assertUnchanged(val, ifMatch)
 }
 
@@ -373,6 +381,6 @@ function toPrivateVal(
   { privacy = "private", type = "script", readme = null, description = null }: ValInput,
   source: ValSource,
 ): NewVal {
-  const { userId: ownerId, username: ownerName } = caller
+  const { ownerId, ownerName } = caller
   return { id, ownerId, ownerName, name, description, privacy, type, readme, source }
 }

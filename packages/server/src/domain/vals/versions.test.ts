@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import type { Val } from "./vals.ts"
 import { versionNotFound } from "./versions.ts"
 

@@ -1,11 +1,11 @@
 import { limits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
-import type { Caller } from "../access.ts"
+import { type Caller, forOwnerOf } from "../access/caller.ts"
+import { assertMayChange, canSee, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import { mayImport } from "../modules/import-address.ts"
 import type { Retirer } from "../runs/retirement.ts"
-import { assertOwner, canSee, valNotFound } from "./val-access.ts"
 import type { Sources } from "./val-source.ts"
 import {
   type AssertVal,
@@ -83,8 +83,8 @@ export function createVersions(
       // Relative imports depend on the name of the val. Checking the owner first keeps others from
       // using the parser.
       const val = await vals.get(caller, valId)
-      assertOwner(val, caller)
-      const source = await sources.read(caller, code, val.name)
+      assertMayChange(val, caller)
+      const source = await sources.read(forOwnerOf(val, caller), code, val.name)
       return vals.change(caller, valId, { ...rest, source }, ifMatch)
     },
     /** Deletes a version. Its number is never used again, and the only version of a val stays. */

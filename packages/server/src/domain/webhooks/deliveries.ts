@@ -1,7 +1,7 @@
 import type { delivery, deliveryDetail, WebhookStatus } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import { makeOnce, RateLimited } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
 import { AppError } from "../app-error.ts"
 import type { Claim } from "../claims.ts"
 import type { Clock } from "../clock.ts"
@@ -156,26 +156,26 @@ export function createDeliveries(
       page: PageRequest,
     ): Promise<Page<Delivery>> {
       await webhooks.get(caller, webhookId)
-      return store.list(caller.userId, webhookId, status, page)
+      return store.list(caller.ownerId, webhookId, status, page)
     },
     /** A delivery of a webhook of the caller. */
     async get(caller: Caller, webhookId: string, id: string): Promise<DeliveryDetail> {
       await webhooks.get(caller, webhookId)
-      const delivery = await store.find(caller.userId, webhookId, id)
+      const delivery = await store.find(caller.ownerId, webhookId, id)
       if (!delivery) throw deliveryNotFound(id)
       return delivery
     },
     /** Makes a message due at once, with all of its attempts. */
     async retry(caller: Caller, webhookId: string, id: string): Promise<Delivery> {
       await webhooks.get(caller, webhookId)
-      const delivery = await store.retry(caller.userId, webhookId, id)
+      const delivery = await store.retry(caller.ownerId, webhookId, id)
       if (!delivery) throw deliveryNotFound(id)
       sending.wake()
       return delivery
     },
     /** Sends a message that says that it is a test. */
     async sendTest(caller: Caller, webhookId: string): Promise<Delivery> {
-      const delivery = await store.addTest(caller.userId, webhookId, makeOnce(newId))
+      const delivery = await store.addTest(caller.ownerId, webhookId, makeOnce(newId))
       if (!delivery) throw webhookNotFound(webhookId)
       if (delivery === "full")
         throw new RateLimited(

@@ -1,13 +1,13 @@
 import { type webhook, limits as wire } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import { makeOnce } from "@hamlet/kit"
-import type { Caller } from "../access.ts"
+import type { Caller } from "../access/caller.ts"
+import { assertOfAccount, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
 import type { Cipher, Sealed } from "../secrets/cipher.ts"
 import { resealAll } from "../secrets/secrets.ts"
-import { assertOwner, valNotFound } from "../vals/val-access.ts"
 import type { Vals } from "../vals/vals.ts"
 import type { EventType } from "./events.ts"
 import {
@@ -106,17 +106,17 @@ export function createWebhooks(
   /** Events are about own vals, and only own vals are called. */
   const assertTargets = async (caller: Caller, { target, valId }: WebhookChange) => {
     for (const id of [target?.targetValId, valId])
-      if (id) assertOwner(await vals.get(caller, id), caller, "use a webhook with")
-    const fault = target?.url && (await client.findFault(target.url, caller.userId))
+      if (id) assertOfAccount(await vals.get(caller, id), caller, "use a webhook with")
+    const fault = target?.url && (await client.findFault(target.url, caller.ownerId))
     if (fault)
       throw new AppError("webhook_url_refused", `Cannot send events to "${target.url}": ${fault}`)
   }
-  const get = async ({ userId }: Caller, id: string) => found(await store.find(userId, id), id)
+  const get = async ({ ownerId }: Caller, id: string) => found(await store.find(ownerId, id), id)
   return {
     /** A webhook of the caller. */
     get,
     /** The webhooks of the caller. */
-    list: ({ userId }: Caller, page: PageRequest) => store.list(userId, page),
+    list: ({ ownerId }: Caller, page: PageRequest) => store.list(ownerId, page),
     /** Subscribes a URL, or a val of the caller, to events. */
     async create(caller: Caller, settings: WebhookSettings): Promise<ShownWebhook> {
       await assertTargets(caller, settings)
@@ -127,7 +127,7 @@ export function createWebhooks(
       }))
       const { id, secret, at } = made
       const sealed = sealWebhookSecrets(cipher, id, { current: secret })
-      const created = { ...settings, id, ownerId: caller.userId, sealed, at }
+      const created = { ...settings, id, ownerId: caller.ownerId, sealed, at }
       const webhook = await store.create(created, wire.webhooksPerUserMax)
       if (webhook === "full") throw tooManyWebhooks()
       if (!webhook) throw valNotFound(settings.target.targetValId ?? "")
@@ -137,11 +137,11 @@ export function createWebhooks(
     async update(caller: Caller, id: string, change: WebhookChange): Promise<Webhook> {
       await get(caller, id)
       await assertTargets(caller, change)
-      return found(await store.change(caller.userId, id, change, clock.now()), id)
+      return found(await store.change(caller.ownerId, id, change, clock.now()), id)
     },
     /** Deletes a webhook of the caller. */
     async delete(caller: Caller, id: string): Promise<void> {
-      if (!(await store.remove(caller.userId, id))) throw webhookNotFound(id)
+      if (!(await store.remove(caller.ownerId, id))) throw webhookNotFound(id)
     },
     /** Replaces the secret. Messages are signed with both until receivers have the new one. */
     async rotateSecret(caller: Caller, id: string): Promise<ShownWebhook> {
@@ -152,7 +152,7 @@ export function createWebhooks(
         const secrets = { current: secret, previous, previousUntil }
         return { sealed: sealWebhookSecrets(cipher, id, secrets), previousUntil }
       }
-      return { webhook: found(await store.rotate(caller.userId, id, rotate, at), id), secret }
+      return { webhook: found(await store.rotate(caller.ownerId, id, rotate, at), id), secret }
     },
     /** Encrypts the secrets of all webhooks with the newest key, in batches. Returns their number. */
     reseal: (batchMax?: number) => resealAll(store, cipher, toWebhookPurpose, batchMax),

@@ -1,9 +1,11 @@
+import { ownerHeader } from "@hamlet/contract"
 import { depthHeader } from "@hamlet/sandbox"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { readDepth } from "../../domain/egress.ts"
 import { parseAuthorization } from "../../shared/headers/authorization-header.ts"
 import type { Nouns } from "../nouns.ts"
+import { parseRequestUrl } from "../request/request-url.ts"
 import type { ApiResponse } from "../response/api-response.ts"
 import { isFromOwnPage, type SessionCookie } from "./session-cookie.ts"
 
@@ -45,8 +47,8 @@ export function createAuthenticator(nouns: Nouns) {
         await perToken?.take(authenticated.tokenId)
         tokenUses.note(authenticated, clock.now())
         const depth = request.headers.get(depthHeader)
-        const caller =
-          depth === null ? authenticated : { ...authenticated, depth: readDepth(depth) }
+        const acting = await actFor(nouns, authenticated, request)
+        const caller = depth === null ? acting : { ...acting, depth: readDepth(depth) }
         return typeof session === "object"
           ? { caller, session: await renew(nouns, authenticated, session.text) }
           : { caller }
@@ -70,6 +72,19 @@ export function createAuthenticator(nouns: Nouns) {
       )
     },
   }
+}
+
+/** The caller as one who acts for the owner that the request names, if it names one. */
+async function actFor({ organisations }: Nouns, caller: Caller, request: Request): Promise<Caller> {
+  const owner = request.headers.get(ownerHeader) ?? findOwner(request.url)
+  if (owner === null) return caller
+  const isRead = request.method === "GET" || request.method === "HEAD"
+  return organisations.actFor(caller, owner, isRead ? "viewer" : "member")
+}
+
+/** The parameter `owner` of the query. Nearly no request has it. */
+function findOwner(url: string): string | null {
+  return /[?&]owner=/.test(url) ? parseRequestUrl(url).searchParams.get("owner") : null
 }
 
 function isWrongCredential(error: unknown): boolean {

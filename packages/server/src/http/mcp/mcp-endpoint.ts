@@ -1,5 +1,5 @@
 import { depthHeader } from "@hamlet/sandbox"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
 import { AppError } from "../../domain/app-error.ts"
 import type { ApiConnection } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
@@ -31,8 +31,8 @@ export async function respondToMcp(
   const { baseUrl } = links
   const { status, headers, body } = await mcpPool.respond(
     {
-      body: await bodyBudget.run(request, caller.userId, bodyBytesMax, () =>
-        readBody(request, bodyBytesMax, caller.userId),
+      body: await bodyBudget.run(request, caller.actorId, bodyBytesMax, () =>
+        readBody(request, bodyBytesMax, caller.actorId),
       ),
       headers: Object.fromEntries(request.headers),
       caller,

@@ -81,7 +81,7 @@ export class McpPool {
     const abort = () => port.postMessage(abortMessage)
     signal.addEventListener("abort", abort, { once: true })
     try {
-      const result = await this.#pool.run(message.caller.userId, { ...message, port: port2 }, [
+      const result = await this.#pool.run(message.caller.actorId, { ...message, port: port2 }, [
         port2,
       ])
       for (const [level, event, fields] of result.log) this.#log[level](event, fields)

@@ -1,7 +1,7 @@
 import type { ErrorCode, Scope } from "@hamlet/contract"
 import { ApiError } from "@hamlet/contract/client"
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
 import type { Log } from "../ops/log.ts"
 import { type McpTool, type ToolContext, ToolError, toolLimits } from "./tool.ts"
 import { blobTools } from "./tools/blobs.ts"
@@ -97,8 +97,8 @@ async function callTool(mcp: McpRequest, tool: McpTool, input: object, signal: A
       requestId,
       tool: tool.name,
       outcome,
-      user: caller.username,
-      userId: caller.userId,
+      user: caller.actorName,
+      userId: caller.actorId,
       tokenId: caller.tokenId,
       ms: Math.round((performance.now() - startedMs) * 100) / 100,
     })

@@ -57,7 +57,7 @@ async function respond(
         fetch: (url, init) => fetch(url.slice(baseUrl.length), init),
       }),
       fetch,
-      username: caller.username,
+      username: caller.actorName,
       docs,
       log: {
         debug: (event, fields = {}) => void log.push(["debug", event, fields]),

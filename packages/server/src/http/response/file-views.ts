@@ -9,7 +9,11 @@ import { createView, toTimeText } from "./view.ts"
 
 /** A val without its files. */
 export const toFolderView = createView(folder, (it: Val, links: Links) => ({
-  author: { id: it.ownerId, type: "user" as const, username: it.ownerName },
+  author: {
+    id: it.ownerId,
+    type: it.isOwnerOrg ? ("org" as const) : ("user" as const),
+    username: it.ownerName,
+  },
   links: { self: links.folder(it.id), html: links.folderPage(it.ownerName, it.name) },
 }))
 

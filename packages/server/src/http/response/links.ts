@@ -22,6 +22,7 @@ export function createLinks(baseUrl: string, valsDomain: string, mailDomain?: st
     // After the hash, so that browsers do not send it to servers and it appears in no log.
     signIn: (code: string) => `${baseUrl}/sign-in#code=${code}`,
     invitation: (code: string) => `${baseUrl}/invitation#code=${code}`,
+    joinOrganisation: (code: string) => `${baseUrl}/join#code=${code}`,
     val: (id: string) => `${baseUrl}/v1/vals/${id}`,
     /** A val without its files. */
     folder: (id: string) => `${baseUrl}/v2/vals/${id}`,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { val as valSchema } from "@hamlet/contract"
+import { asOwner } from "../../domain/access/rights.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { createLinks } from "./links.ts"
 import { createValResponses, toValResponse } from "./val-response.ts"
@@ -10,6 +11,7 @@ const val: Val = {
   ownerId: "01890000-0000-7000-8000-000000000002",
   ownerSecretsVersion: 0,
   isOwnerSuspended: false,
+  isOwnerOrg: false,
   ownerName: "ada",
   name: "hello",
   privacy: "public",
@@ -68,7 +70,7 @@ describe("createValResponses", () => {
     const first = respond(val, undefined)
 
     expect(first).toEqual(toValResponse(val, links, undefined))
-    expect(respond(val, { userId: "somebody else" })).toBe(first)
+    expect(respond(val, asOwner("another user"))).toBe(first)
     expect(respond({ ...val, likeCount: 1 }, undefined).body).not.toBe(first.body)
   })
 
@@ -84,7 +86,7 @@ describe("createValResponses", () => {
     const fork: Val = { ...val, forkedFrom: origin }
     const respond = createValResponses(links)
     const shown = [undefined, origin.ownerId, val.ownerId, origin.ownerId].map((userId) => {
-      const { body } = respond(fork, userId === undefined ? undefined : { userId })
+      const { body } = respond(fork, userId === undefined ? undefined : asOwner(userId))
       return JSON.parse(String(body)).forkedFrom?.name ?? null
     })
 

@@ -1,5 +1,5 @@
 import type { Page } from "@hamlet/database/page"
-import type { Caller } from "../../domain/access.ts"
+import type { Viewer } from "../../domain/access/rights.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
 import type { Val, ValPageRequest } from "../../domain/vals/vals.ts"
 import { withEtag } from "../request/preconditions.ts"
@@ -8,10 +8,8 @@ import type { Links } from "./links.ts"
 import { type PageCall, page } from "./page.ts"
 import { toValView } from "./views.ts"
 
-type Viewer = Pick<Caller, "userId"> | undefined
-
 /** A val as JSON, with an ETag that begins with its version. */
-export function toValResponse(val: Val, links: Links, viewer: Viewer): ApiResponse {
+export function toValResponse(val: Val, links: Links, viewer: Viewer | undefined): ApiResponse {
   return withEtag(json(200, toValView(val, links, viewer)), val.version)
 }
 
@@ -20,7 +18,9 @@ export function toValResponse(val: Val, links: Links, viewer: Viewer): ApiRespon
  * the database changes, so its response is written once, and is forgotten with it. All who may see
  * a val get the same, but for the original of a fork.
  */
-export function createValResponses(links: Links): (val: Val, viewer: Viewer) => ApiResponse {
+export function createValResponses(
+  links: Links,
+): (val: Val, viewer: Viewer | undefined) => ApiResponse {
   type Origin = ReturnType<typeof findOrigin>
   const written = new WeakMap<Val, { readonly origin: Origin; readonly response: ApiResponse }>()
   return (val, viewer) => {
@@ -35,7 +35,10 @@ export function createValResponses(links: Links): (val: Val, viewer: Viewer) => 
 
 /** A handler that responds with a page of vals, and what `toMore` adds to each. */
 export function listValsOf<
-  OneCall extends PageCall & { readonly caller: Viewer; readonly query: ValPageRequest },
+  OneCall extends PageCall & {
+    readonly caller: Viewer | undefined | undefined
+    readonly query: ValPageRequest
+  },
   One extends Val = Val,
 >(
   links: Links,

@@ -29,7 +29,7 @@ import {
   type versionLock,
 } from "@hamlet/contract"
 import type { z } from "zod"
-import type { Caller } from "../../domain/access.ts"
+import type { Viewer } from "../../domain/access/rights.ts"
 import type { Account } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type { Invitation } from "../../domain/accounts/invitations.ts"
@@ -57,7 +57,7 @@ import { createView, toTimeText } from "./view.ts"
 const toUserFields = (it: User, links: Links) => ({
   url: links.userPage(it.username),
   links: { self: links.user(it.id) },
-  type: "user" as const,
+  type: it.isOrg ? ("org" as const) : ("user" as const),
 })
 
 /** The public view of a user. */
@@ -90,7 +90,7 @@ export const toEmailView = createView(emailRecord, (it: Email, links: Links) => 
 
 /** An entry of the audit log. */
 export const toAuditView = createView(auditEntry, ({ actor }: AuditEntry) => ({
-  actor: { id: actor.userId, username: actor.username },
+  actor: { id: actor.actorId, username: actor.actorName },
 }))
 
 /** A node. Its times are those of the database's clock. */
@@ -110,11 +110,7 @@ export function toNewUserView(it: User, text: string, links: Links): z.infer<typ
 }
 
 /** A val; the same on every route. The viewer may see less than is known of a fork's original. */
-export function toValView(
-  it: Val,
-  links: Links,
-  viewer: Pick<Caller, "userId"> | undefined,
-): z.infer<typeof val> {
+export function toValView(it: Val, links: Links, viewer: Viewer | undefined): z.infer<typeof val> {
   const self = links.val(it.id)
   const emailAddress =
     it.type !== "email"

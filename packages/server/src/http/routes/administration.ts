@@ -34,7 +34,7 @@ export function administrationHandlers(nouns: Nouns) {
     },
     getUserUsage: async ({ params }) => {
       await accounts.get(params.user_id)
-      return json(200, toUsageView(await usage.get({ userId: params.user_id })))
+      return json(200, toUsageView(await usage.get({ ownerId: params.user_id })))
     },
     getUserQuotas: async ({ params }) =>
       json(200, toQuotasView(await accounts.getQuotas(params.user_id))),

@@ -1,6 +1,6 @@
 import { findOwnStandardModule, standardModuleNames } from "@hamlet/contract"
 import { type ModuleType, toModuleType } from "@hamlet/sandbox"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
 import { AppError } from "../../domain/app-error.ts"
 import type { ModuleAddress } from "../../domain/files/module-files.ts"
 import { isModulePath } from "../../domain/modules/graph/version-files.ts"

@@ -10,7 +10,7 @@ import {
 import { parseJson } from "@hamlet/kit"
 import { type CallArgs, depthHeader } from "@hamlet/sandbox"
 import type { z } from "zod"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { readDepth } from "../../domain/egress.ts"
 import type { StartedRun } from "../../domain/runs/execute-run.ts"

@@ -1,5 +1,5 @@
 import type { Routes } from "@hamlet/contract"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
 import { type StorageHome, toAccountHome } from "../../domain/storage-home.ts"
 import type { Call, Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
@@ -18,8 +18,8 @@ export function serviceHandlers(nouns: Nouns) {
       const { contentType, stream } = await chat.complete(
         caller,
         (bytesMax) =>
-          nouns.api.bodyBudget.run(request, caller.userId, bytesMax, () =>
-            readBody(request, bytesMax, caller.userId),
+          nouns.api.bodyBudget.run(request, caller.actorId, bytesMax, () =>
+            readBody(request, bytesMax, caller.actorId),
           ),
         request.signal,
       )

@@ -108,7 +108,8 @@ function* deleteValSecrets(ownerId: string): Script<void> {
 function* close(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from authorizations where user_id = ${id}`
   yield sql`delete from oauth_codes where user_id = ${id}`
-  yield sql`delete from tokens where user_id = ${id}`
+  yield sql`delete from tokens where user_id = ${id} or owner_id = ${id}`
+  yield sql`delete from memberships where user_id = ${id} or org_id = ${id}`
   yield sql`delete from identities where user_id = ${id}`
   yield sql`delete from secrets where user_id = ${id}`
   yield* deleteValSecrets(id)

@@ -28,5 +28,5 @@ export function insertAuditEntry({
   details,
 }: AuditEntry): Statement {
   return sql`insert into audit_entries (id, at, action, actor_id, actor_name, subject_id, subject_name, details)
-    values (${id}, ${at}, ${action}, ${actor.userId}, ${actor.username}, ${subject.id}, ${subject.name}, ${toOwnJson(details)})`
+    values (${id}, ${at}, ${action}, ${actor.actorId}, ${actor.actorName}, ${subject.id}, ${subject.name}, ${toOwnJson(details)})`
 }

@@ -122,7 +122,7 @@ function* signInByEmail(
   const owned = { ...identity, userId: user.id }
   // Another sign-in of the same person may have linked it a moment ago.
   if (!(yield* firstRow(insertIdentity(owned)))) return { kind: "unknown" }
-  const who = { userId: user.id, username: user.username }
+  const who = { actorId: user.id, actorName: user.username }
   yield insertAuditEntry({ ...audit, actor: who, subject: { id: user.id, name: user.username } })
   const session = toSession(owned)
   yield* addSession(dialect, session, replacement)

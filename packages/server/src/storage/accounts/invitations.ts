@@ -31,13 +31,13 @@ export function createInvitationStore(db: Database): InvitationStore {
       readPage(db, page, idOrder("invitations."), toInvitation)`
         select invitations.id, note, invitations.email, invitations.quotas as quotas_json, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
-        where expires_at > ${at}`,
+        where org_id is null and expires_at > ${at}`,
     add: (invitation, countMax, audit) =>
       writeOnce(db, () => addInvitation(db.dialect, invitation, countMax, audit)),
     remove: (id, audit) =>
       db.write(function* () {
         const removed = yield* firstRow<{ note: string | null }>`
-          delete from invitations where id = ${id} and expires_at > ${audit.at} returning note`
+          delete from invitations where id = ${id} and org_id is null and expires_at > ${audit.at} returning note`
         if (!removed) return false
         yield insertAuditEntry({ ...audit, subject: { id, name: removed.note } })
         return true
@@ -57,7 +57,9 @@ function* addInvitation(
   const { id, hash, creatorId, note, email, quotas, createdAt, expiresAt } = invitation
   yield* dialect.lockName("invitations")
   yield sql`delete from invitations where expires_at <= ${createdAt}`
-  const count = yield* firstRow<{ count: number }>`select count(*) as count from invitations`
+  const count = yield* firstRow<{
+    count: number
+  }>`select count(*) as count from invitations where org_id is null`
   if ((count?.count ?? 0) >= countMax) return false
   yield sql`insert into invitations (id, hash, creator_id, note, email, quotas, created_at, expires_at)
     values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${email}, ${quotas && toOwnJson(quotas)}, ${createdAt}, ${expiresAt})`
@@ -97,7 +99,7 @@ export function* takeInvitation(
 ): Script<TakenInvitation | undefined> {
   const open = yield* firstRow<OpenRow>`
     select id, note, email, quotas, creator_id from invitations
-    where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at} ${dialect.forUpdate}`
+    where hash = ${Buffer.from(hash, "hex")} and org_id is null and expires_at > ${at} ${dialect.forUpdate}`
   if (!open) return undefined
   const creator = yield* firstRow`
     select id from users where id = ${open.creatorId} and suspended_at is null`

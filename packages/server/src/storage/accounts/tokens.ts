@@ -12,15 +12,19 @@ import {
   sql,
 } from "@hamlet/database"
 import type { FoundToken, NewTokenRecord, Token, TokenStore } from "../../domain/accounts/tokens.ts"
+import { rolesOf, toRoles } from "../access/roles.ts"
 import { isLive } from "../claims/node-claims.ts"
 import { writeOnce } from "./write-once.ts"
 
-type HolderRow = Omit<FoundToken, "scopes"> & { readonly scopes: readonly Scope[] }
+type HolderRow = Omit<FoundToken, "scopes" | "roles"> & {
+  readonly scopes: readonly Scope[]
+  readonly roles: readonly string[]
+}
 
 const holderColumns = raw(
   `t.id as token_id, t.hash as hash_hex, t.scopes as scopes_words, t.expires_at, t.last_used_at, t.user_id, u.username,
   case when u.suspended_at is null then 0 else 1 end as is_suspended, case when t.node_id is null then 0 else 1 end as is_of_run,
-  t.val_id, t.kind, t.parent_id, p.expires_at as parent_expires_at`,
+  t.val_id, t.owner_id, ow.username as owner_name, t.kind, t.parent_id, p.expires_at as parent_expires_at, ${rolesOf("t.user_id")} as roles_words`,
 )
 const limits = { keysMax: 100, cachedMax: 10_000 }
 
@@ -67,9 +71,9 @@ export function insertToken(
   nodeId: string | null = null,
   authorizationId: string | null = null,
 ): Statement {
-  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id, authorization_id, val_id)
+  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id, authorization_id, val_id, owner_id)
     values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
-      ${nodeId}, ${authorizationId}, ${token.valId ?? null})
+      ${nodeId}, ${authorizationId}, ${token.valId ?? null}, ${token.ownerId ?? null})
     on conflict (hash) do nothing`
 }
 
@@ -91,7 +95,7 @@ function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<v
  */
 function createFindHolder(db: Database): TokenStore["findHolder"] {
   const { gather } = db.dialect
-  const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id left join tokens p on p.id = t.parent_id`
+  const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id left join tokens p on p.id = t.parent_id left join users ow on ow.id = t.owner_id`
   const find = async (hash: string) => {
     const row = await db.first<HolderRow>`
       ${select} where t.hash = ${Buffer.from(hash, "hex")}`
@@ -105,6 +109,6 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
   }, limits)
 }
 
-function toHolder({ scopes, ...row }: HolderRow): FoundToken {
-  return { ...row, scopes: new Set(scopes) }
+function toHolder({ scopes, roles, ...row }: HolderRow): FoundToken {
+  return { ...row, scopes: new Set(scopes), roles: toRoles(row.userId, row.isOfRun ? [] : roles) }
 }

@@ -17,7 +17,7 @@ import { writeOnce } from "./write-once.ts"
 
 /** The columns of a user. */
 export const userColumns = raw(
-  `id, username, email, case when email is null or email_verified_at is null then 0 else 1 end as is_email_verified,
+  `id, username, case when kind = 'org' then 1 else 0 end as is_org, email, case when email is null or email_verified_at is null then 0 else 1 end as is_email_verified,
   bio, profile_image_url, tier, created_at`,
 )
 
@@ -30,7 +30,7 @@ export function createUserStore(db: Database): UserStore {
     // Ids are version 7 UUIDs, which begin with the time.
     findFirst: () =>
       find(
-        sql`where suspended_at is null order by case when ${administers} then 0 else 1 end, id limit 1`,
+        sql`where suspended_at is null and kind = 'user' order by case when ${administers} then 0 else 1 end, id limit 1`,
       ),
     add: (user, token, audit) => writeOnce(db, () => addUser(user, token, audit)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
@@ -54,8 +54,8 @@ export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry):
 /** Inserts a user without a token. Returns false if the name is taken. */
 export function* insertUser(user: User): Script<boolean> {
   const added = yield* firstRow`
-    insert into users (id, username, username_key, email, email_verified_at, bio, profile_image_url, tier, created_at)
-    values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.isEmailVerified ? user.createdAt : null}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
+    insert into users (id, username, username_key, kind, email, email_verified_at, bio, profile_image_url, tier, created_at)
+    values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.isOrg ? "org" : "user"}, ${user.email}, ${user.isEmailVerified ? user.createdAt : null}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
     on conflict (username_key) do nothing returning id`
   return added !== undefined
 }

@@ -14,6 +14,7 @@ export type Treatment =
 export const backupTables: Readonly<Record<string, Treatment>> = {
   settings: { kind: "rows" },
   users: { kind: "rows" },
+  memberships: { kind: "rows" },
   oauth_clients: { kind: "rows" },
   authorizations: { kind: "rows" },
   oauth_codes: { kind: "none", why: "they expire after two minutes" },

@@ -18,6 +18,7 @@ import {
   within,
 } from "@hamlet/database"
 import type { PageRequest, Period } from "@hamlet/database/page"
+import type { AccountView } from "../../domain/access/rights.ts"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type {
   Comment,
@@ -25,9 +26,10 @@ import type {
   NewComment,
   Relationship,
 } from "../../domain/comments/comments.ts"
+import { isVisible } from "../access/visibility.ts"
 import { writeOnce } from "../accounts/write-once.ts"
 import { emitCommented } from "../events/val-events.ts"
-import { isVisible, lockAccess } from "../vals/val-rows.ts"
+import { lockAccess } from "../vals/val-rows.ts"
 
 const columns =
   raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val__id, v.name as val__name,
@@ -42,8 +44,8 @@ export function createCommentStore(db: Database): CommentStore {
     listOfVal: (valId, page) =>
       readPage<Comment>(db, page, newestOf("c."))`
         select ${columns} from comments c ${joins} where c.val_id = ${valId}`,
-    async listOfUser(userId, relationship, period, page) {
-      const rows = await db.read<Comment>(listOfUser(userId, relationship, period, page))
+    async listOfUser(view, relationship, period, page) {
+      const rows = await db.read<Comment>(listOfUser(db.dialect, view, relationship, period, page))
       return toPage(rows, page, asIs, newestFirst.toKeys)
     },
     add(comment, authorize) {
@@ -61,19 +63,20 @@ export function createCommentStore(db: Database): CommentStore {
  * another author, so no comment is in both.
  */
 function listOfUser(
-  userId: string,
+  dialect: Dialect,
+  view: AccountView,
   relationship: Relationship,
   period: Period,
   page: PageRequest,
 ): Statement {
-  const given = sql`c.author_id = ${userId}`
-  const received = sql`c.val_owner_id = ${userId} and c.author_id <> c.val_owner_id`
+  const given = sql`c.author_id = ${view.ownerId}`
+  const received = sql`c.val_owner_id = ${view.ownerId} and c.author_id <> c.val_owner_id`
   const conditions =
     relationship === "any" ? [given, received] : relationship === "given" ? [given] : [received]
   const parts = conditions.map(
     (condition) => sql`
     select * from (select c.id, c.created_at from comments c join vals v on v.id = c.val_id
-    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} ${afterCursor(page, "c.created_at, c.id", newestFirst.kinds)}
+    where ${condition} and ${isVisible(dialect, view)} ${within("c.created_at", period)} ${afterCursor(page, "c.created_at, c.id", newestFirst.kinds)}
     order by c.created_at desc, c.id desc ${limitPart(page)}) part`,
   )
   return sql`

@@ -11,9 +11,10 @@ import { findCallDepth } from "../../domain/call-depth.ts"
 import type { LikeStore } from "../../domain/likes/likes.ts"
 import { addToTrend, removeFromTrend } from "../../domain/vals/trend.ts"
 import type { Val } from "../../domain/vals/vals.ts"
+import { isVisible } from "../access/visibility.ts"
 import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "../vals/read-vals.ts"
-import { isVisible, lockAccess, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
+import { lockAccess, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -31,10 +32,10 @@ export function createLikeStore(db: Database): LikeStore {
     },
     remove: (userId, valId) =>
       db.write(() => removeLike(db.dialect, userId, valId), { inTurnOf: valId }),
-    list(userId, page) {
+    list(userId, viewer, page) {
       const list = sql`
         select ${toListedColumns(page)}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
-        where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
+        where l.user_id = ${userId} and ${isVisible(db.dialect, viewer)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
       return readVals<Val & { readonly likedAt: number }>(db, page, list, (row) => [
         row.likedAt,

@@ -8,6 +8,7 @@ import {
   type TestDatabase,
 } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import { createRunStore } from "../runs/runs.ts"
 import { migrations } from "./index.ts"
 
@@ -62,7 +63,7 @@ describeEachDatabase("run-partitions", (open) => {
     const [old] = made
     if (!old) throw new Error("there is no run")
     await runs.record([{ ...old, status: "failed" }])
-    expect(await runs.find(user, old.id)).toMatchObject({ status: "failed" })
+    expect(await runs.find(asOwner(user), old.id)).toMatchObject({ status: "failed" })
     await db.write(function* () {
       yield sql`delete from runs where id = ${old.id}`
     })

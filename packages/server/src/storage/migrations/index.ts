@@ -4,6 +4,7 @@ import { nodeReports } from "./0041-node-reports.ts"
 import { budgets } from "./0042-budgets.ts"
 import { runPartitions } from "./0043-run-partitions.ts"
 import { addresses } from "./0044-addresses.ts"
+import { organisations } from "./0045-organisations.ts"
 
 /**
  * The base and every migration after it, in the order of their numbers. One that has landed is never
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   budgets,
   runPartitions,
   addresses,
+  organisations,
 ]

@@ -6,6 +6,7 @@ import {
   openAgain,
   type TestDatabase,
 } from "../../../test/support/databases.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import type { ClaimedRun, ClaimRequest, NewQueuedRun } from "../../domain/queue/queue-store.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import { createNodeStore } from "../nodes.ts"
@@ -106,7 +107,7 @@ describeEachDatabase("createQueueStore", (open) => {
     const fileOf = async (more: Partial<NewQueuedRun>) => {
       const run = toRun(val, more)
       await add([run])
-      const found = await runs.find(ada, run.id)
+      const found = await runs.find(asOwner(ada), run.id)
       return [found?.file?.id, found?.branch?.id, found?.val.version]
     }
     expect(await fileOf({})).toEqual([val, val, 1])
@@ -272,9 +273,12 @@ describeEachDatabase("createQueueStore", (open) => {
     })
     expect(await nodes.saveBegun(dead, new Map())).toBe(false)
     for (const { id } of [started, begun])
-      expect(await runs.find(ada, id)).toMatchObject({ status: "crashed", error: died })
+      expect(await runs.find(asOwner(ada), id)).toMatchObject({ status: "crashed", error: died })
     expect((await nodes.list()).map(({ id }) => id)).toEqual([alive])
-    expect(await runs.find(ada, retried.id)).toMatchObject({ status: "queued", attempt: 2 })
+    expect(await runs.find(asOwner(ada), retried.id)).toMatchObject({
+      status: "queued",
+      attempt: 2,
+    })
     expect(await queue.depth(100)).toMatchObject({ due: 1, later: 2 })
     const next = await queue.claim(toRequest(alive, { held }))
     expect(next.runs).toMatchObject([{ id: fresh.id, attempt: 1, fence: 2 }])
@@ -324,8 +328,8 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(taken).toMatchObject({ requeued: 1, crashed: 2, hasMore: false })
     expect(taken.errors.map(String)).toEqual([expect.stringContaining("RangeError")])
     for (const { id } of [first, behind])
-      expect(await runs.find(ada, id)).toMatchObject({ status: "crashed" })
-    expect(await runs.find(ada, broken.id)).toMatchObject({ status: "running" })
+      expect(await runs.find(asOwner(ada), id)).toMatchObject({ status: "crashed" })
+    expect(await runs.find(asOwner(ada), broken.id)).toMatchObject({ status: "running" })
     expect(await nodes.list()).toMatchObject([{ id: dead, isGone: true }])
 
     await setStart(5)
@@ -350,7 +354,7 @@ describeEachDatabase("createQueueStore", (open) => {
       toRecord(of(crashed), paused, { status: "succeeded", endedAt: 9, logs: [log] }),
     ]
     for (const record of late) expect(await runs.record([record])).toEqual([record.id])
-    expect(await runs.find(ada, crashed.id)).toMatchObject({ status: "crashed", logs: [] })
+    expect(await runs.find(asOwner(ada), crashed.id)).toMatchObject({ status: "crashed", logs: [] })
     const { runs: again } = await queue.claim(toRequest(next))
     expect(again).toMatchObject([{ id: requeued.id }])
     const [own] = again as [ClaimedRun]
@@ -358,7 +362,7 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(
       await runs.record([toRecord(own, next, { status: "succeeded", endedAt: 9, nodeId: null })]),
     ).toEqual([])
-    expect(await runs.find(ada, own.id)).toMatchObject({ status: "succeeded" })
+    expect(await runs.find(asOwner(ada), own.id)).toMatchObject({ status: "succeeded" })
   })
 
   test("record queues a failed attempt again, and refuses what its first attempt says later", async () => {
@@ -375,7 +379,7 @@ describeEachDatabase("createQueueStore", (open) => {
       claim: { fence: run.fence, retryMs: 0 },
     })
     expect(await runs.record([failed])).toEqual([])
-    expect(await runs.find(ada, run.id)).toMatchObject({
+    expect(await runs.find(asOwner(ada), run.id)).toMatchObject({
       status: "queued",
       endedAt: null,
       error: null,
@@ -392,7 +396,7 @@ describeEachDatabase("createQueueStore", (open) => {
       nodeId: null,
     })
     expect(await runs.record([ended])).toEqual([])
-    expect(await runs.find(ada, run.id)).toMatchObject({ status: "failed", error: died })
+    expect(await runs.find(asOwner(ada), run.id)).toMatchObject({ status: "failed", error: died })
     // Arguments that are too large to be shown are not kept either.
     expect(await runs.findInput(run.id)).toBeUndefined()
   })
@@ -410,7 +414,7 @@ describeEachDatabase("createQueueStore", (open) => {
     const ended = toRecord(run, nodeId, { status: "succeeded", endedAt: 9, response })
     expect(await runs.record([ended])).toEqual([])
     expect(await readTimes()).toEqual({ runStartedAt: 5, runEndedAt: 9 })
-    expect(await runs.find(ada, run.id)).toMatchObject({ response })
+    expect(await runs.find(asOwner(ada), run.id)).toMatchObject({ response })
   })
 
   test("saveClaims ends the claims that the node does not know of", async () => {
@@ -433,7 +437,7 @@ describeEachDatabase("createQueueStore", (open) => {
     await add([run])
     const error = { name: "Cancelled", message: "The run was cancelled" }
     expect(await runs.requestCancel(run.id, 9)).toBe(true)
-    expect(await runs.find(ada, run.id)).toMatchObject({ status: "cancelled", error })
+    expect(await runs.find(asOwner(ada), run.id)).toMatchObject({ status: "cancelled", error })
     expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
     expect(await queue.countWaiting(ada, 10)).toBe(0)
   })
@@ -446,13 +450,13 @@ describeEachDatabase("createQueueStore", (open) => {
     const [first, second] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun, ClaimedRun]
     expect(await runs.requestCancel(first.id, 9)).toBe(true)
     expect(await runs.listCancelRequests()).toEqual([first.id])
-    expect(await runs.find(ada, first.id)).toMatchObject({ status: "queued", error: null })
+    expect(await runs.find(asOwner(ada), first.id)).toMatchObject({ status: "queued", error: null })
     const cancelled = toRecord(first, nodeId, { status: "cancelled", endedAt: 9, error })
     expect(await runs.record([cancelled])).toEqual([])
     expect(await runs.listCancelRequests()).toEqual([])
     await nodes.end(nodeId)
     expect(await runs.requestCancel(second.id, 9)).toBe(true)
-    expect(await runs.find(ada, second.id)).toMatchObject({ status: "cancelled" })
+    expect(await runs.find(asOwner(ada), second.id)).toMatchObject({ status: "cancelled" })
     expect(await runs.record([toRecord(second, nodeId, { endedAt: 9 })])).toEqual([second.id])
   })
 
@@ -471,7 +475,7 @@ describeEachDatabase("createQueueStore", (open) => {
     await nodes.end(nodeId)
     expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
     for (const { id } of all)
-      expect(await runs.find(ada, id)).toMatchObject({
+      expect(await runs.find(asOwner(ada), id)).toMatchObject({
         status: "cancelled",
         attempt: 1,
         endedAt: 9,
@@ -536,7 +540,10 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await queue.enqueue(toRun(Bun.randomUUIDv7()))).toBeNull()
     const run = toRun(val, { version: "current" })
     expect(await queue.enqueue(run)).toBe(run.id)
-    expect(await runs.find(ada, run.id)).toMatchObject({ status: "queued", val: { version: 1 } })
+    expect(await runs.find(asOwner(ada), run.id)).toMatchObject({
+      status: "queued",
+      val: { version: 1 },
+    })
     expect(await add(Array.from({ length: 75 }, () => toRun(val)))).toHaveLength(75)
     expect([await queue.countWaiting(ada, 10), await queue.countWaiting(ada, 100)]).toEqual([
       10, 76,

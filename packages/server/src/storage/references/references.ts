@@ -9,7 +9,7 @@ import {
 } from "@hamlet/database"
 import type { PageRequest, Period } from "@hamlet/database/page"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
-import { isListed } from "../vals/val-rows.ts"
+import { isListed } from "../access/visibility.ts"
 
 /** The importing val, and the imported val. */
 type End = "from" | "to"
@@ -35,15 +35,15 @@ export function createReferenceStore(db: Database): ReferenceStore {
       where ${condition} ${within("d.created_at", period)}`
   }
   return {
-    listToUser: (userId, period, page) =>
+    listToUser: (view, period, page) =>
       list(
-        sql`d.to_owner_id = ${userId} and ${isListed("f", userId)}`,
+        sql`d.to_owner_id = ${view.ownerId} and ${isListed(db.dialect, "f", view)}`,
         ["from", "to"],
         period,
         page,
       ),
-    listOfVal(viewerId, valId, end, period, page) {
-      const isOther = isListed(end === "to" ? "f" : "t", viewerId)
+    listOfVal(viewer, valId, end, period, page) {
+      const isOther = isListed(db.dialect, end === "to" ? "f" : "t", viewer)
       const condition = sql`d.${raw(end)}_val_id = ${valId} and ${isOther}`
       return list(condition, [end === "to" ? "from" : "to"], period, page)
     },

@@ -8,6 +8,7 @@ import {
   openAgain,
 } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import { AppError } from "../../domain/app-error.ts"
 import type { RunRecord, RunStore } from "../../domain/runs/runs.ts"
 import { findPartitionTables } from "./partition-tables.ts"
@@ -98,9 +99,9 @@ describeEachDatabase("runs of several partitions", (open) => {
         expect(listed).toEqual(newestFirst)
       }
     for (const { id, startedAt } of made)
-      expect(await runs.find(user, id)).toMatchObject({ startedAt })
+      expect(await runs.find(asOwner(user), id)).toMatchObject({ startedAt })
     const { items } = await runs.listOfAccount(
-      user,
+      asOwner(user),
       { ...everything, since: daysAgo(35), until: daysAgo(-5), sources: ["http", "api"] },
       { limit: 20, offset: 0 },
     )
@@ -133,7 +134,7 @@ describeEachDatabase("runs of several partitions", (open) => {
     ])
 
     await runs.record([{ ...open38, status: "succeeded", endedAt: Date.now() }])
-    expect(await runs.find(user, open38.id)).toMatchObject({ status: "succeeded" })
+    expect(await runs.find(asOwner(user), open38.id)).toMatchObject({ status: "succeeded" })
     expect(await expire()).toEqual([open60.id, young.id])
     expect(await db.read(sql`select run_id from incoming_mails`)).toEqual([{ runId: young.id }])
   })
@@ -181,7 +182,7 @@ describePostgres("partitions of runs", (open) => {
       // Compressed, they would fit into a row of 2 KB.
       expect(stored?.apart).toBeGreaterThan(0)
     }
-    for (const { id } of made) expect(await runs.find(user, id)).toMatchObject({ logs })
+    for (const { id } of made) expect(await runs.find(asOwner(user), id)).toMatchObject({ logs })
   })
 
   test("adds the next partitions once, also when nodes do it together", async () => {
@@ -210,8 +211,8 @@ describePostgres("partitions of runs", (open) => {
     expect(await tableOf(ahead)).toEqual({ name: `runs_${added(-8)}` })
     expect(await tableOf(far)).toEqual({ name: "runs_rest" })
     await runs.record([ahead])
-    expect(await runs.find(user, ahead.id)).toMatchObject({ status: "succeeded" })
-    expect(await runs.find(user, far.id)).toBeDefined()
+    expect(await runs.find(asOwner(user), ahead.id)).toMatchObject({ status: "succeeded" })
+    expect(await runs.find(asOwner(user), far.id)).toBeDefined()
   })
 
   test("are added where the rest has too many runs to read or to move while others wait", async () => {

@@ -4,6 +4,7 @@ import { waitUntil } from "@hamlet/kit/testing"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeSqlite } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import type { RunRecord, RunStore } from "../../domain/runs/runs.ts"
 import { createRunStore } from "./runs.ts"
 
@@ -56,7 +57,7 @@ describeSqlite("the thread that writes runs", (open) => {
     }
     const written = toRuns(150, odd)
     await runs.record(written)
-    expect(await runs.find(user, written[149]?.id ?? "")).toMatchObject({
+    expect(await runs.find(asOwner(user), written[149]?.id ?? "")).toMatchObject({
       ...odd,
       args: [],
       startedAt: 1,

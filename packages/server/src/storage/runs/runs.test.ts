@@ -3,6 +3,7 @@ import { sql } from "@hamlet/database"
 import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createRunStore } from "./runs.ts"
@@ -36,7 +37,7 @@ describeEachDatabase("createRunStore", (open) => {
       await runs.record([...made, toRun(gone)])
       const listed: string[] = []
       for (let offset = 0; ; offset += 100) {
-        const { items, hasMore } = await runs.listOfAccount(user, everything, {
+        const { items, hasMore } = await runs.listOfAccount(asOwner(user), everything, {
           limit: 100,
           offset,
         })
@@ -57,7 +58,7 @@ describeEachDatabase("createRunStore", (open) => {
       run,
       { ...run, status: "failed", endedAt: 9, error: { name: "Error", message: "no\u0000\ud800" } },
     ])
-    expect(await runs.find(user, run.id)).toMatchObject({
+    expect(await runs.find(asOwner(user), run.id)).toMatchObject({
       status: "failed",
       endedAt: 9,
       error: { message: "no\u0000\ud800" },
@@ -69,7 +70,10 @@ describeEachDatabase("createRunStore", (open) => {
     const run = toRun(val, { returnValue: 1 })
     await runs.record([run])
     await runs.record([{ ...run, status: "running", endedAt: null, returnValue: null }])
-    expect(await runs.find(user, run.id)).toMatchObject({ status: "succeeded", returnValue: 1 })
+    expect(await runs.find(asOwner(user), run.id)).toMatchObject({
+      status: "succeeded",
+      returnValue: 1,
+    })
   })
 
   test("findInput returns the stored request", async () => {
@@ -119,10 +123,10 @@ describeEachDatabase("createRunStore", (open) => {
     const [old, older, kept] = [at(999), at(1), at(1_000)]
     await runs.record([old, older, kept])
     expect(await runs.purgeOlder(1_000, 1)).toBe(true)
-    expect(await runs.find(user, older.id)).toBeUndefined()
+    expect(await runs.find(asOwner(user), older.id)).toBeUndefined()
     expect(await runs.purgeOlder(1_000, 5)).toBe(false)
-    expect(await runs.find(user, old.id)).toBeUndefined()
-    expect(await runs.find(user, kept.id)).toBeDefined()
+    expect(await runs.find(asOwner(user), old.id)).toBeUndefined()
+    expect(await runs.find(asOwner(user), kept.id)).toBeDefined()
   })
 
   test("purgeFrom deletes a run and earlier ones, and listSizes returns their sizes", async () => {
@@ -147,7 +151,7 @@ describeEachDatabase("createRunStore", (open) => {
     if (!from) throw new Error("there are too few runs")
     expect(await runs.purgeFrom(user, from, 4)).toBe(true)
     expect(await runs.purgeFrom(user, from, 4)).toBe(false)
-    const { items } = await runs.listOfAccount(user, everything, { limit: 100, offset: 0 })
+    const { items } = await runs.listOfAccount(asOwner(user), everything, { limit: 100, offset: 0 })
     expect(items.map(({ id }) => id)).toEqual(ordered.slice(0, 2).map(({ id }) => id))
   })
 
@@ -158,7 +162,7 @@ describeEachDatabase("createRunStore", (open) => {
     await runs.record([toRun(quiet, { startedAt: -5 })])
     expect(await runs.purgeBeyond(busy, 3, 70)).toBe(true)
     expect(await runs.purgeBeyond(busy, 3, 70)).toBe(false)
-    const { items } = await runs.listOfAccount(user, everything, { limit: 100, offset: 0 })
+    const { items } = await runs.listOfAccount(asOwner(user), everything, { limit: 100, offset: 0 })
     expect(items.map(({ startedAt }) => startedAt)).toEqual([79, 78, 77, -5])
   })
 })

@@ -1,10 +1,10 @@
 import { type Database, firstId, type Statement, sql } from "@hamlet/database"
 import type { PageRequest } from "@hamlet/database/page"
 import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
+import { hasRole, isVisible } from "../access/visibility.ts"
 import { giveUpRuns } from "../queue/give-up-runs.ts"
 import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
 import { cancelChannel, requestCancel } from "../queue/take-over-runs.ts"
-import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
 import { sizesOf } from "./purge-runs.ts"
 import { readLogs } from "./read-logs.ts"
@@ -51,15 +51,15 @@ export function createRunStore(db: Database): RunStore {
       byThread: { name: `runs: ${input.kind}`, module: thread, input, isLarge: isLarge(input) },
     })
   return {
-    async find(viewerId, id) {
+    async find(view, id) {
       const row = await db.first<RunDetailRow>`
         select ${runColumns}, ${toDetailColumns(id)} from runs r ${runJoins}
-        where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and (${isOfNoVal} or v.privacy <> 'private')))`
+        where r.id = ${id} and (${hasRole(db.dialect, "v.owner_id", view)} or (r.account_id = ${view.ownerId} and (${isOfNoVal} or v.privacy <> 'private')))`
       return row && toRunDetail(row)
     },
-    listOfAccount: (accountId, filter, page) =>
+    listOfAccount: (view, filter, page) =>
       list(
-        sql`r.account_id = ${accountId} and (${isOfNoVal} or ${isVisible(accountId)})`,
+        sql`r.account_id = ${view.ownerId} and (${isOfNoVal} or ${isVisible(db.dialect, view)})`,
         filter,
         page,
       ),

@@ -5,10 +5,11 @@ import { insertValRows } from "../../../test/support/data/insert-val-rows.ts"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { toEndedRun } from "../../../test/support/fakes/ended-run.ts"
 import { addUser } from "../../../test/support/users.ts"
-import type { Caller } from "../../domain/access.ts"
+import type { Caller } from "../../domain/access/caller.ts"
+import type { Privacy } from "../../domain/access/rights.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import type { RunRecord, RunStatus } from "../../domain/runs/runs.ts"
 import { createRunStats, type StatLimits } from "../../domain/stats/stats.ts"
-import type { Privacy } from "../../domain/vals/val-access.ts"
 import { type CodeParser, createSources } from "../../domain/vals/val-source.ts"
 import { createVals, type Vals } from "../../domain/vals/vals.ts"
 import { createValStore } from "../vals/vals.ts"
@@ -382,7 +383,7 @@ function toRun(scene: Scene, { val, account, offset, ms, status }: Draw): RunRec
 }
 
 function toCaller(userId: string) {
-  return { userId } as Caller
+  return asOwner(userId) as Caller
 }
 
 function kindOf({ vals }: Scene, valId: string) {

@@ -19,9 +19,9 @@ export function createStatStore(db: Database, given: Partial<typeof limits> = {}
   const { runsAtOnceMax, requestsAtOnceMax } = { ...limits, ...given }
   const read = readInTurn(db)
   return {
-    walkAccount: (accountId, span) =>
+    walkAccount: (view, span) =>
       walkRuns(read, { span, direction: "desc", runsMax: runsAtOnceMax }, (part) =>
-        withVisibleOwner(accountId, partOf(sql`r.account_id = ${accountId}`, part), part),
+        withVisibleOwner(db.dialect, view, partOf(sql`r.account_id = ${view.ownerId}`, part), part),
       ),
     walkVal: (valId, accountId, span) =>
       walkRuns(read, { span, direction: "desc", runsMax: runsAtOnceMax }, (part) =>

@@ -62,25 +62,31 @@ export function createTelemetryStore(db: Database): TelemetryStore {
         select b.val_id from branches b where ${join(conditions, " and ")}`
       return [...new Set(found.map(({ valId }) => valId))]
     },
-    walk: ({ accountId, vals }, { span, direction, runsMax }) => {
+    walk: ({ view, vals }, { span, direction, runsMax }) => {
       // A part for each val reads as many runs as are returned.
       const atOnceMax = Math.ceil(runsMax / Math.max(1, vals?.length ?? 1))
       return walkRuns(read, { span, direction, runsMax: atOnceMax }, (part) =>
         vals === undefined
-          ? withVisibleOwner(accountId, partOf(sql`r.account_id = ${accountId}`, part), part)
+          ? withVisibleOwner(
+              db.dialect,
+              view,
+              partOf(sql`r.account_id = ${view.ownerId}`, part),
+              part,
+            )
           : mergeParts(
-              vals.map((val) => partOfVal(accountId, val, part)),
+              vals.map((val) => partOfVal(view.ownerId, val, part)),
               part,
             ),
       )
     },
-    findSamples(accountId, ids) {
+    findSamples(view, ids) {
       const part = { direction: "desc" } as const
       return read(
         withVisibleOwner(
-          accountId,
+          db.dialect,
+          view,
           sql`select r.id, r.val_id, ${placeColumns}, r.started_at, r.ended_at, r.status, r.owner_id from runs r
-            where r.account_id = ${accountId} and r.id in (${list(ids)})`,
+            where r.account_id = ${view.ownerId} and r.id in (${list(ids)})`,
           part,
         ),
       )

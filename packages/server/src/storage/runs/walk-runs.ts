@@ -1,6 +1,15 @@
-import { type Database, firstId, join, raw, type Statement, sql } from "@hamlet/database"
+import {
+  type Database,
+  type Dialect,
+  firstId,
+  join,
+  raw,
+  type Statement,
+  sql,
+} from "@hamlet/database"
+import type { AccountView } from "../../domain/access/rights.ts"
 import type { RunBatches, RunSample, Span } from "../../domain/stats/stats.ts"
-import { isVisible } from "../vals/val-rows.ts"
+import { isVisible } from "../access/visibility.ts"
 
 /** A walk over runs by the time of their start. */
 export interface RunWalk {
@@ -63,19 +72,20 @@ export function mergeParts(parts: readonly Statement[], { direction, runsMax }: 
 }
 
 /**
- * Selects the runs with their vals and owners. A run whose val the user may no longer see yields
+ * Selects the runs with their vals and owners. A run whose val the caller may no longer see yields
  * only its position, so that the caller can read on: it counts towards the limit. A run of unsaved
- * code has the id of its user as its val id.
+ * code has the id of its account as its val id.
  */
 export function withVisibleOwner(
-  userId: string,
+  dialect: Dialect,
+  view: AccountView,
   runs: Statement,
   { direction }: Pick<Part, "direction">,
 ): Statement {
   return sql`
     select found.id, found.val_id, found.file_id, found.branch_id, found.started_at, found.ended_at, found.status,
-      case when found.val_id = ${userId} then found.owner_id else v.owner_id end as owner_id
-    from (${runs}) found left join vals v on v.id = found.val_id and ${isVisible(userId)}
+      case when found.val_id = ${view.ownerId} then found.owner_id else v.owner_id end as owner_id
+    from (${runs}) found left join vals v on v.id = found.val_id and ${isVisible(dialect, view)}
     order by found.started_at ${raw(direction)}, found.id ${raw(direction)}`
 }
 

@@ -2,9 +2,11 @@ import type { CursorKeys } from "@hamlet/contract"
 import { readmePath } from "@hamlet/contract/entry-file"
 import { type Candidates, type Database, findCursor, join, raw, sql } from "@hamlet/database"
 import type { Page } from "@hamlet/database/page"
+import type { Viewer } from "../../domain/access/rights.ts"
 import type { FoundVal, Val, ValPageRequest } from "../../domain/vals/vals.ts"
+import { isListed } from "../access/visibility.ts"
 import { completeVals, readListedVals } from "../vals/read-vals.ts"
-import { isListed, toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
+import { toListedColumns, withCurrentVersion } from "../vals/val-rows.ts"
 import { findSearchIndex } from "./find-search-index.ts"
 import { foldText } from "./fold-text.ts"
 import {
@@ -30,7 +32,7 @@ const limits = {
   /** How far to walk down the ranking when the sample shows that hits are frequent. */
   walkRowsMax: 10_000,
   /**
-   * How many of their own vals that are not public a viewer searches: the most liked, then the
+   * How many vals of an owner that are not public a viewer searches: the most liked, then the
    * newest.
    */
   hiddenRowsMax: 20_000,
@@ -52,10 +54,10 @@ const limits = {
  */
 export async function searchRanked(
   db: Database,
-  viewerId: string | undefined,
+  viewer: Viewer | undefined,
   query: string,
   page: ValPageRequest,
-  searcher = viewerId ?? "",
+  searcher = "",
 ): Promise<Page<FoundVal>> {
   const pattern = toPattern(query)
   const after = toHit(findCursor(page, ["integer", "integer", "time", "id"]))
@@ -65,17 +67,11 @@ export async function searchRanked(
   const search = db.openSearch(searcher)
   const find = (candidates: Candidates) => search.find<Hit>(candidates)
   const shown = await findPublicHits(index, find, { pattern, wanted, after })
-  const hidden =
-    viewerId === undefined
-      ? []
-      : await find(
-          hitsInOrder(
-            index,
-            pattern,
-            sql`privacy <> 'public' and owner_id = ${viewerId}`,
-            limits.hiddenRowsMax,
-          ),
-        )
+  const hidden: Hit[] = []
+  for (const ownerId of viewer?.roles.keys() ?? []) {
+    const condition = sql`privacy <> 'public' and owner_id = ${ownerId}`
+    hidden.push(...(await find(hitsInOrder(index, pattern, condition, limits.hiddenRowsMax))))
+  }
   const hits = [...shown, ...hidden].filter(isAfter(after)).sort(byRank).slice(skipped, wanted)
   if (hits.length === 0) return { items: [], hasMore: false }
   const last = hits.length > page.limit ? hits[page.limit - 1] : undefined
@@ -85,7 +81,7 @@ export async function searchRanked(
     where v.id in (${join(
       shownHits.map(({ id }) => sql`${id}`),
       ", ",
-    )}) and ${isListed("v", viewerId)}`
+    )}) and ${isListed(db.dialect, "v", viewer)}`
   const rows = new Map((await readListedVals(db, list)).map((row) => [row.id, row]))
   const byId = new Map(shownHits.map((hit) => [hit.id, hit]))
   const toKeysOf = ({ id }: Pick<Val, "id">) => toKeys(byId.get(id) as Hit)

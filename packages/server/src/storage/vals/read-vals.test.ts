@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import { createLikeStore } from "../likes/likes.ts"
 import { createOwnValStore } from "./own-vals.ts"
 import { createValStore } from "./vals.ts"
@@ -39,8 +40,10 @@ describeEachDatabase("lists of vals", (open) => {
     }) => list.items.map(({ code, readme }) => [code, readme])
     const expected = texts.toReversed()
     const filter = { ownerId: undefined, privacy: undefined }
-    expect(toTexts(await vals.list(ownerId, filter, page))).toEqual(expected)
-    expect(toTexts(await createLikeStore(db).list(ownerId, page))).toEqual(expected)
+    expect(toTexts(await vals.list(asOwner(ownerId), filter, page))).toEqual(expected)
+    expect(toTexts(await createLikeStore(db).list(ownerId, asOwner(ownerId), page))).toEqual(
+      expected,
+    )
     const own = {
       query: undefined,
       privacy: undefined,
@@ -49,8 +52,8 @@ describeEachDatabase("lists of vals", (open) => {
       order: undefined,
     } as const
     expect(toTexts(await createOwnValStore(db).list(ownerId, own, page))).toEqual(expected)
-    expect(toTexts(await vals.search(ownerId, "val", page))).toEqual(expected)
-    for (const { id, code } of (await vals.list(ownerId, filter, page)).items)
+    expect(toTexts(await vals.search(asOwner(ownerId), "val", page))).toEqual(expected)
+    for (const { id, code } of (await vals.list(asOwner(ownerId), filter, page)).items)
       expect(
         (await createVersionStore(db).list(id, page)).items.map((version) => version.code),
       ).toEqual([code])

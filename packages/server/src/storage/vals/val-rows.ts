@@ -7,10 +7,10 @@ import {
   type Statements,
   sql,
 } from "@hamlet/database"
+import type { Privacy, ValAccess } from "../../domain/access/rights.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import { summarizedCharsMax } from "../../domain/vals/summary.ts"
-import type { Privacy, ValAccess } from "../../domain/vals/val-access.ts"
 import type { OmittedText, ValPageRequest } from "../../domain/vals/vals.ts"
 
 /** When the val `v` was changed: its settings, or the files of its main branch `b`. */
@@ -59,7 +59,7 @@ export function toListedColumns({ omit = [] }: Pick<ValPageRequest, "omit">): St
 
 function toColumns(readme: string, code: string, file = entryFile): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
-  u.suspended_at is not null as is_owner_suspended, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
+  u.suspended_at is not null as is_owner_suspended, u.kind <> 'user' as is_owner_org, v.name, v.description, v.image_url, v.privacy, case when c.type is null or c.type = 'file' then 'script' else c.type end as type, ${readme} as readme,
   n.version, ${code} as code, n.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, b.file_count, v.branch_count, v.endpoint_file_id, v.mail_file_id, v.created_at, ${updatedAt.text},
   ${file.id} as file__id, ${file.path} as file__path, ${file.since} as file__since,
   ${file.branchId} as file__branch_id, ${file.branchName} as file__branch_name, ${file.isEntry} as file__is_entry,
@@ -127,20 +127,6 @@ export const valFileTables = sql`
     (select max(l.since) from states l where l.branch_id = b.id and l.path = f.path and l.since <= b.version)
   left join states d on d.branch_id = b.id and d.path = 'README.md' and d.since = n.readme_since
   join vals v on v.id = b.val_id join users u on u.id = v.owner_id ${withOrigin}`
-
-/** Whether the viewer may find the val in a list: it is public or their own. */
-export function isListed(alias: string, viewerId: string | undefined): Statement {
-  const isPublic = raw(`${alias}.privacy = 'public'`)
-  return viewerId === undefined
-    ? isPublic
-    : sql`(${isPublic} or ${raw(alias)}.owner_id = ${viewerId})`
-}
-
-/** Whether the user may see the val `v` at all. */
-export function isVisible(viewerId: string | undefined): Statement {
-  const isForAll = raw("v.privacy <> 'private'")
-  return viewerId === undefined ? isForAll : sql`(${isForAll} or v.owner_id = ${viewerId})`
-}
 
 /** What decides who may see a val, and may like or comment on it. */
 export interface LockedAccess extends ValAccess {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sql } from "@hamlet/database"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
-import type { Privacy } from "../../domain/vals/val-access.ts"
+import type { Privacy } from "../../domain/access/rights.ts"
+import { asOwner } from "../../domain/access/rights.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { createValStore, selectVals } from "./vals.ts"
 
@@ -77,7 +78,13 @@ describeEachDatabase("selectVals", (open) => {
           const pages = limits.flatMap((limit) => offsets.map((offset) => ({ limit, offset })))
           const found = await Promise.all(
             pages.map((page) =>
-              database.db.read<Val>(selectVals(viewerId, { ownerId, privacy }, page)),
+              database.db.read<Val>(
+                selectVals(
+                  viewerId === undefined ? undefined : asOwner(viewerId),
+                  { ownerId, privacy },
+                  page,
+                ),
+              ),
             ),
           )
           for (const [index, { limit, offset }] of pages.entries()) {

@@ -18,6 +18,7 @@ import {
   type TableColumns,
   toPage,
 } from "@hamlet/database"
+import type { Viewer } from "../../domain/access/rights.ts"
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type {
   AssertVal,
@@ -31,6 +32,7 @@ import type {
   ValState,
   ValStore,
 } from "../../domain/vals/vals.ts"
+import { isVisible } from "../access/visibility.ts"
 import { writeLinksOnce } from "../accounts/write-once.ts"
 import { emitDeleted } from "../events/val-events.ts"
 import { entryType } from "../files/branch-rows.ts"
@@ -55,7 +57,6 @@ import { readVals } from "./read-vals.ts"
 import { addValPurge } from "./val-purges.ts"
 import {
   isJoinedId,
-  isVisible,
   toListedColumns,
   updatedAt,
   valColumns,
@@ -78,13 +79,13 @@ export function createValStore(db: Database): ValStore {
   return {
     findById: createFind(db, byId),
     findByFile: createFind(db, byFile),
-    findByName: (username, name, viewerId) => db.first<Val>`
+    findByName: (username, name, viewer) => db.first<Val>`
       select ${valColumns} from users u
       join vals v on v.owner_id = u.id join branches b on b.id = v.id
       join versions n on n.branch_id = b.id and n.version = b.version ${withEntry} ${withOrigin}
-      where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(viewerId)}`,
-    list: (viewerId, filter, page) =>
-      readVals<Val>(db, page, selectVals(viewerId, filter, page), newestFirst.toKeys),
+      where u.username_key = ${username.toLowerCase()} and v.name_key = ${toValNameKey(name)} and ${isVisible(db.dialect, viewer)}`,
+    list: (viewer, filter, page) =>
+      readVals<Val>(db, page, selectVals(viewer, filter, page), newestFirst.toKeys),
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
       const found = await db.read<ValState>`
@@ -103,7 +104,7 @@ export function createValStore(db: Database): ValStore {
     },
     listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
     addRunCounts: (counts) => db.write(() => addRunCounts(db.dialect, counts)),
-    search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
+    search: (viewer, query, page, searcher) => searchRanked(db, viewer, query, page, searcher),
     indexBacklog: (valsMax) => indexBacklog(db, valsMax),
     create(val, at) {
       const depth = findCallDepth()
@@ -167,16 +168,16 @@ function weigh(val: Val): number {
 }
 
 /**
- * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan the
+ * Public vals and those of the viewer's owners, newest first. "Public or own" as one condition would scan the
  * table: each part that the filter leaves is read from an index, in order and limited, and the parts
  * are merged.
  */
 export function selectVals(
-  viewerId: string | undefined,
+  viewer: Viewer | undefined,
   filter: ValFilter,
   page: ValPageRequest,
 ): Statement {
-  const parts = partsOf(viewerId, filter)
+  const parts = partsOf(viewer, filter)
   if (parts.length === 0) return sql`select 1 where 1 = 0`
   const after = afterCursor(page, "created_at, id", newestFirst.kinds)
   const limited = parts.map(
@@ -191,9 +192,11 @@ export function selectVals(
 }
 
 /** The condition of each part; no val is in two of them. */
-function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Statement[] {
+function partsOf(viewer: Viewer | undefined, filter: ValFilter): readonly Statement[] {
   const { ownerId, privacy, forkOf } = filter
-  const isOwn = viewerId !== undefined && (ownerId === undefined || ownerId === viewerId)
+  const owners = [...(viewer?.roles.keys() ?? [])].filter(
+    (id) => ownerId === undefined || ownerId === id,
+  )
   const parts: Statement[] = []
   if (privacy === undefined || privacy === "public") {
     parts.push(
@@ -202,10 +205,11 @@ function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Stat
         : sql`privacy = 'public' and owner_id = ${ownerId}`,
     )
   }
-  if (isOwn && privacy === undefined)
-    parts.push(sql`privacy <> 'public' and owner_id = ${viewerId}`)
-  if (isOwn && privacy !== undefined && privacy !== "public")
-    parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${viewerId}`)
+  for (const id of owners) {
+    if (privacy === undefined) parts.push(sql`privacy <> 'public' and owner_id = ${id}`)
+    else if (privacy !== "public")
+      parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${id}`)
+  }
   return forkOf === undefined
     ? parts
     : parts.map((part) => sql`${part} and forked_from_id = ${forkOf}`)

@@ -4,6 +4,7 @@ import { waitUntil } from "@hamlet/kit/testing"
 import { listen } from "../../../src/commands/listen.ts"
 import { compose, type Hamlet, type Replacements } from "../../../src/compose.ts"
 import { loadConfig } from "../../../src/config/config.ts"
+import { asOwner } from "../../../src/domain/access/rights.ts"
 import type { RunDetail } from "../../../src/domain/runs/runs.ts"
 import type { Val } from "../../../src/domain/vals/vals.ts"
 import type { TestUser } from "../../support/api.ts"
@@ -92,7 +93,14 @@ function createActions({
   GatewayFixture,
   "addVal" | "request" | "exchange" | "runOf"
 > {
-  const caller = { userId: ada.id, username: ada.username, tokenId: "", scopes: new Set<never>() }
+  const caller = {
+    actorId: ada.id,
+    actorName: ada.username,
+    ownerName: ada.username,
+    ...asOwner(ada.id),
+    tokenId: "",
+    scopes: new Set<never>(),
+  }
   return {
     addVal(name, val = () => new Response(name), more = {}) {
       runner.serve(`ada/${name}`, val)
@@ -118,7 +126,7 @@ function createActions({
     runOf(response) {
       const id = typeof response === "string" ? response : (response.headers.get("x-run-id") ?? "")
       return waitUntil(async () => {
-        const run = await hamlet.stores.runs.find(ada.id, id)
+        const run = await hamlet.stores.runs.find(asOwner(ada.id), id)
         return run && run.endedAt !== null && run
       })
     },

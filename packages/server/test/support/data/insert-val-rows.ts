@@ -1,5 +1,5 @@
 import { type Statements, sql } from "@hamlet/database"
-import type { Privacy } from "../../../src/domain/vals/val-access.ts"
+import type { Privacy } from "../../../src/domain/access/rights.ts"
 import type { ValType } from "../../../src/domain/vals/vals.ts"
 
 /** A val with one version. */

@@ -1,4 +1,4 @@
-import type { Privacy } from "../../vals/val-access.ts"
+import type { Privacy } from "../../access/rights.ts"
 import type { CodeFile } from "../../vals/vals.ts"
 import { type MailLoop, MailRefused, type MailSignature, type ReadMail } from "./mail.ts"
 import { isOfDomain } from "./mail-address.ts"

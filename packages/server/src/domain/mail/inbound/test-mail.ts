@@ -1,5 +1,6 @@
 import type { TestEmailBody } from "@hamlet/contract"
-import type { Caller } from "../../access.ts"
+import type { Caller } from "../../access/caller.ts"
+import { assertMayChange } from "../../access/rights.ts"
 import type { UserStore } from "../../accounts/users.ts"
 import { AppError } from "../../app-error.ts"
 import type { Clock } from "../../clock.ts"
@@ -7,7 +8,6 @@ import { hasMailAddress } from "../../files/addresses.ts"
 import type { StartedPlace } from "../../files/started-files.ts"
 import type { Calls } from "../../runs/calls.ts"
 import type { RunDetail, Runs } from "../../runs/runs.ts"
-import { assertOwner } from "../../vals/val-access.ts"
 import type { Val } from "../../vals/vals.ts"
 import { type MailReader, MailRefused, noMailAuth, type ReadMail } from "./mail.ts"
 import { toFileMailAddress, toMailAddress } from "./mail-address.ts"
@@ -55,7 +55,7 @@ export function createTestMails({
       input: TestEmailBody,
     ): Promise<RunDetail> {
       const val = await calls.findVal(caller, valId, place)
-      assertOwner(val, caller)
+      assertMayChange(val, caller)
       if (val.type !== "email") {
         const where = val.file.isEntry ? `val "${val.name}"` : `"${val.file.path}" of "${val.name}"`
         throw new AppError(
@@ -70,7 +70,7 @@ export function createTestMails({
         const mail =
           input.raw === undefined
             ? await composeMail(users, clock, caller, to, input)
-            : await reader.read([new TextEncoder().encode(input.raw)], caller.userId)
+            : await reader.read([new TextEncoder().encode(input.raw)], caller.ownerId)
         return mailbox.receive(mail, [{ address: to, val: toMailVal(val) }], true)
       })
       return runs.get(caller, runId)
@@ -92,7 +92,7 @@ async function composeMail(
   input: TestEmailBody,
 ): Promise<ReadMail> {
   // One that a val can reply to, though no mail server finds it.
-  const own = (await users.findById(caller.userId))?.email ?? `${caller.username}@test.invalid`
+  const own = (await users.findById(caller.ownerId))?.email ?? `${caller.ownerName}@test.invalid`
   const sender = input.from ?? own
   const fromAddress = toParts(sender).email.toLowerCase()
   const cc = [input.cc ?? []].flat().map(toText)

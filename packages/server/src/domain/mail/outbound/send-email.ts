@@ -1,7 +1,7 @@
 import type { EmailBody } from "@hamlet/contract"
 import type { PageRequest } from "@hamlet/database/page"
 import { makeOnce, RateLimited, toOwnJson } from "@hamlet/kit"
-import type { Caller } from "../../access.ts"
+import type { Caller } from "../../access/caller.ts"
 import type { UserStore } from "../../accounts/users.ts"
 import { AppError } from "../../app-error.ts"
 import type { Clock } from "../../clock.ts"
@@ -64,8 +64,8 @@ export function createOutgoingMail({
   sending,
   clock: { newId, now },
 }: OutgoingMailParts) {
-  const get = async ({ userId }: Caller, id: string): Promise<Email> => {
-    const email = await store.find(userId, id)
+  const get = async ({ ownerId }: Caller, id: string): Promise<Email> => {
+    const email = await store.find(ownerId, id)
     if (!email) throw emailNotFound(id)
     return email
   }
@@ -83,10 +83,11 @@ export function createOutgoingMail({
     /** An email of the caller's account. */
     get,
     /** The emails of the caller's account. */
-    list: ({ userId }: Caller, status: EmailStatus | undefined, page: PageRequest) =>
-      store.list(userId, status, page),
+    list: ({ ownerId }: Caller, status: EmailStatus | undefined, page: PageRequest) =>
+      store.list(ownerId, status, page),
     /** The emails that a run has sent. Only the user on whose account it ran sees them. */
-    listOfRun: ({ userId }: Caller, runId: string) => store.listOfRun(userId, runId, runEmailsMax),
+    listOfRun: ({ ownerId }: Caller, runId: string) =>
+      store.listOfRun(ownerId, runId, runEmailsMax),
     /** What a user has sent today, and may send; null if the server sends no mail. */
     async readUsage(userId: string) {
       const used = settings && (await store.findUsed(userId, now()))
@@ -106,18 +107,18 @@ export function createOutgoingMail({
       const composed = composeEmail(mail.senders, sender, body, mail.recipientsMax)
       const email = toNewEmail(mail, composed)
       const { id, createdAt } = makeOnce(() => ({ id: newId(), createdAt: now() }))
-      const { userId: accountId } = caller
+      const { ownerId: accountId } = caller
       const kind = runId === undefined ? "api" : "val"
       const from = { accountId, kind, runId: run?.id ?? null, val: sender.val } as const
-      await add({ ...email, ...from, id, createdAt }, allowanceOf(mail, quotas, caller.userId))
+      await add({ ...email, ...from, id, createdAt }, allowanceOf(mail, quotas, caller.ownerId))
       return { id, message: "Email accepted" }
     },
     /** Sends a failed email again, to those who did not get it. Returns the new email. */
     async resend(caller: Caller, id: string): Promise<Email> {
       await get(caller, id)
-      const allowance = allowanceOf(getSettings(settings), quotas, caller.userId)
+      const allowance = allowanceOf(getSettings(settings), quotas, caller.ownerId)
       const copy = makeOnce(() => ({ id: newId(), at: now() }))
-      const result = await store.resend(caller.userId, id, copy, allowance)
+      const result = await store.resend(caller.ownerId, id, copy, allowance)
       if (result.kind === "not_found") throw emailNotFound(id)
       if (result.kind === "not_failed") throw emailNotFailed(id)
       if (result.kind !== "resent") throw toError(result, allowance)
@@ -145,28 +146,28 @@ function allowanceOf({ allowance }: MailSettings, quotas: QuotaBook, userId: str
 async function findRun(
   { runs }: SenderStores,
   liveRuns: Pick<LiveRuns, "find">,
-  { userId }: Caller,
+  caller: Caller,
   id: string,
 ): Promise<{ readonly id: string; readonly valId: string } | undefined> {
   const live = liveRuns.find(id)
-  if (live) return live.accountId === userId ? live : undefined
-  const found = await runs.find(userId, id)
+  if (live) return live.accountId === caller.ownerId ? live : undefined
+  const found = await runs.find(caller, id)
   return found && { id, valId: found.val.id }
 }
 
 /** Code that is not saved has no val. */
 async function findSender(
   { users, vals }: SenderStores,
-  { userId, username }: Caller,
+  { ownerId, ownerName }: Caller,
   valId: string | undefined,
 ): Promise<Sender> {
   const [user, val] = await Promise.all([
-    users.findById(userId),
+    users.findById(ownerId),
     valId === undefined ? undefined : vals.findById(valId),
   ])
   return {
-    username,
-    val: val && val.ownerId === userId ? { id: val.id, name: val.name } : null,
+    username: ownerName,
+    val: val && val.ownerId === ownerId ? { id: val.id, name: val.name } : null,
     ownAddress: user?.isEmailVerified ? user.email : null,
   }
 }

@@ -1,6 +1,6 @@
-import type { Caller } from "../../access.ts"
+import type { Caller } from "../../access/caller.ts"
+import { canSee } from "../../access/rights.ts"
 import type { ValMention } from "../../comments/comments.ts"
-import { canSee } from "../../vals/val-access.ts"
 import type { ValStore } from "../../vals/vals.ts"
 import type { RecordedRun } from "../live-run.ts"
 import type { LiveEvent, LiveRuns } from "../live-runs.ts"
@@ -105,18 +105,17 @@ class AccountFeed {
     this.#account = account
     this.#caller = caller
     this.#pollMs = pollMs
-    this.#unwatch = account.liveRuns.watch(caller.userId, (run, event) => this.#note(run, event))
+    this.#unwatch = account.liveRuns.watch(caller.ownerId, (run, event) => this.#note(run, event))
   }
 
   /** Finds the runs that go on already on other nodes. Only their new lines are sent. */
   async findEarlier(): Promise<void> {
     const { runs, liveRuns } = this.#account
-    const { userId } = this.#caller
     const statuses = ["running"] as const
     const page = { limit: limits.runsMax, offset: 0 }
-    const { items } = await runs.listOfAccount(userId, { statuses }, page)
+    const { items } = await runs.listOfAccount(this.#caller, { statuses }, page)
     for (const { id } of items) {
-      const run = liveRuns.find(id) ? undefined : await runs.find(userId, id)
+      const run = liveRuns.find(id) ? undefined : await runs.find(this.#caller, id)
       if (run) this.#remote.set(id, countLines(run))
     }
   }
@@ -184,7 +183,7 @@ class AccountFeed {
 
   /** The val of a run, if the caller may still see it. */
   async #findVal({ valId, version }: LocalEvent["of"]): Promise<ValMention | undefined> {
-    const { userId: ownerId, username: ownerName } = this.#caller
+    const { ownerId, ownerName } = this.#caller
     if (isUnsaved({ valId, ownerId }))
       return { id: valId, name: evalName, version, privacy: "private", ownerId, ownerName }
     const val = await this.#account.vals.findById(valId)
@@ -196,16 +195,15 @@ class AccountFeed {
   /** Reads the runs of other nodes that are new, and those that go on. */
   async #poll(): Promise<readonly AccountEvent[]> {
     const { runs, liveRuns } = this.#account
-    const { userId } = this.#caller
     const since = Math.max(this.#startedMs, Date.now() - limits.overlapMs)
     const page = { limit: limits.runsMax, offset: 0 }
-    const { items } = await runs.listOfAccount(userId, { since }, page)
+    const { items } = await runs.listOfAccount(this.#caller, { since }, page)
     for (const { id } of items.toReversed())
       if (!this.#known.has(id) && !this.#remote.has(id) && !liveRuns.find(id))
         if (this.#remote.size < limits.runsMax) this.#remote.set(id, 0)
     const events: AccountEvent[] = []
     for (const [id, next] of this.#remote) {
-      const run = await runs.find(userId, id)
+      const run = await runs.find(this.#caller, id)
       // The run waited in the queue, and this node runs it now.
       if (this.#known.has(id)) {
         this.#remote.delete(id)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../../../test/support/rules.ts"
-import type { Caller } from "../../access.ts"
+import type { Caller } from "../../access/caller.ts"
 import type { Val } from "../../vals/vals.ts"
 import { type LiveRun, LiveRuns } from "../live-runs.ts"
 import { createRuns, type LogLine, type RunRecord } from "../runs.ts"
@@ -54,8 +54,8 @@ describe("RunFollowers", () => {
       id,
       valId: val.id,
       version: 1,
-      accountId: bob.userId,
-      ownerId: ada.userId,
+      accountId: bob.ownerId,
+      ownerId: ada.ownerId,
       parentId: null,
     }
     return live.begin({
@@ -74,8 +74,8 @@ describe("RunFollowers", () => {
       id: rules.clock.newId(),
       valId: val.id,
       version: 1,
-      accountId: bob.userId,
-      ownerId: ada.userId,
+      accountId: bob.ownerId,
+      ownerId: ada.ownerId,
       parentId: null,
     }
     const result = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { OpenCounts } from "@hamlet/kit"
-import type { Caller } from "../../access.ts"
+import type { Caller } from "../../access/caller.ts"
 import { AppError } from "../../app-error.ts"
 import type { ValStore } from "../../vals/vals.ts"
 import type { LiveRun, LiveRuns } from "../live-runs.ts"
@@ -77,7 +77,7 @@ export class RunFollowers {
   }
 
   #assertRoom(caller: Caller, what: string): void {
-    const count = this.#perAccount.of(caller.userId)
+    const count = this.#perAccount.of(caller.ownerId)
     if (this.#count >= this.#limits.followersMax || count >= this.#limits.followersPerAccountMax)
       throw new AppError(
         "rate_limited",
@@ -95,7 +95,7 @@ export class RunFollowers {
     steps: AsyncGenerator<readonly Event[]>,
   ): AsyncGenerator<readonly Event[]> {
     this.#count += 1
-    const end = this.#perAccount.open(caller.userId)
+    const end = this.#perAccount.open(caller.ownerId)
     try {
       yield* steps
     } finally {

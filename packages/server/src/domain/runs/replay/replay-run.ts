@@ -1,6 +1,6 @@
 import type { HeaderList } from "@hamlet/http1"
 import type { CallArgs, Client, SlotRequest } from "@hamlet/sandbox"
-import type { Caller } from "../../access.ts"
+import type { Caller } from "../../access/caller.ts"
 import { AppError } from "../../app-error.ts"
 import type { StartedFiles } from "../../files/started-files.ts"
 import type { MailInputs } from "../../mail/inbound/receive-mail.ts"

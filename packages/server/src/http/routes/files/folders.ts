@@ -1,4 +1,3 @@
-import { AppError } from "../../../domain/app-error.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { done, json } from "../../response/api-response.ts"
@@ -6,11 +5,12 @@ import { toFolderView } from "../../response/file-views.ts"
 import { listOf } from "../../response/page.ts"
 
 /** Vals as folders. */
-export function folderHandlers({ vals, valLists, api: { links } }: Nouns) {
+export function folderHandlers({ organisations, vals, valLists, api: { links } }: Nouns) {
   return {
     createFolder: async ({ caller, body: { orgId, description = null, ...input } }) => {
-      if (orgId !== undefined && orgId !== caller.userId) throw orgNotFound(orgId)
-      const val = await vals.createEmpty(caller, { ...input, description })
+      const owner =
+        orgId === undefined ? caller : await organisations.actFor(caller, orgId, "member")
+      const val = await vals.createEmpty(owner, { ...input, description })
       return json(201, toFolderView(val, links))
     },
     listFolders: listOf(
@@ -33,17 +33,5 @@ export function folderHandlers({ vals, valLists, api: { links } }: Nouns) {
         200,
         toFolderView(await vals.getByName(caller, params.username, params.val_name), links),
       ),
-    listOrgs: listOf(
-      links,
-      async () => ({ items: [], hasMore: false }),
-      (org: never) => org,
-    ),
-    listMemberships: async ({ params }) => {
-      throw orgNotFound(params.org_id)
-    },
   } satisfies Partial<Handlers>
-}
-
-function orgNotFound(id: string): AppError {
-  return new AppError("org_not_found", `Cannot find organisation "${id}": there are none here`)
 }

@@ -22,7 +22,13 @@ export function meHandlers(nouns: Nouns) {
   return {
     getMe: async ({ caller }) => {
       const scopes = scope.options.filter((it) => caller.scopes.has(it))
-      return json(200, { ...toProfileView(await users.get(caller.userId), links), scopes })
+      const { actorId: id, actorName: username, ownerId } = caller
+      const profile = toProfileView(await users.get(ownerId), links)
+      return json(200, {
+        ...profile,
+        scopes,
+        ...(id === ownerId ? {} : { actor: { id, username } }),
+      })
     },
     updateMe: async ({ caller, body }) =>
       json(200, toProfileView(await users.updateMe(caller, body), links)),

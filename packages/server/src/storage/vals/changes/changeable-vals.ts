@@ -55,6 +55,7 @@ function toVal(row: ChangeableRow): Val {
     ownerName: row.ownerName,
     ownerSecretsVersion: row.ownerSecretsVersion,
     isOwnerSuspended: row.isOwnerSuspended,
+    isOwnerOrg: row.isOwnerOrg,
     name: row.name,
     description: row.description,
     imageUrl: row.imageUrl,

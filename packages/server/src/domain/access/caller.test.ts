@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { scope } from "@hamlet/contract"
-import { type AccessRule, assertAccess, type Caller } from "./access.ts"
-import { AppError } from "./app-error.ts"
+import { AppError } from "../app-error.ts"
+import { type AccessRule, assertAccess, type Caller } from "./caller.ts"
+import { asOwner } from "./rights.ts"
 
 const withScopes = (...scopes: readonly (typeof scope.options)[number][]): Caller => ({
-  userId: "u",
-  username: "ada",
+  actorId: "u",
+  actorName: "ada",
+  ownerName: "ada",
+  ...asOwner("u"),
   tokenId: "t",
   scopes: new Set(scopes),
 })

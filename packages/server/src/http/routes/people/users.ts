@@ -1,9 +1,9 @@
-import type { Handlers } from "../call.ts"
-import type { Nouns } from "../nouns.ts"
-import { json } from "../response/api-response.ts"
-import { listOf } from "../response/page.ts"
-import { listValsOf, toValResponse } from "../response/val-response.ts"
-import { toAccountView, toNewUserView, toUserView } from "../response/views.ts"
+import type { Handlers } from "../../call.ts"
+import type { Nouns } from "../../nouns.ts"
+import { json } from "../../response/api-response.ts"
+import { listOf } from "../../response/page.ts"
+import { listValsOf, toValResponse } from "../../response/val-response.ts"
+import { toAccountView, toNewUserView, toUserView } from "../../response/views.ts"
 
 /** Users by id and by name, and their vals. */
 export function userHandlers({ users, accounts, vals, valLists, api: { links } }: Nouns) {

@@ -1,10 +1,20 @@
 import type { Scope } from "@hamlet/contract"
-import { AppError } from "./app-error.ts"
+import { AppError } from "../app-error.ts"
+import type { Role } from "./roles.ts"
 
 /** The authenticated user of a request, and what the token allows. */
 export interface Caller {
-  readonly userId: string
-  readonly username: string
+  /** The person who acts: the author of comments, likes and entries of the audit log. */
+  readonly actorId: string
+  readonly actorName: string
+  /**
+   * For whom the caller acts: the person, or an organisation that the person belongs to. The token of
+   * a val acts for the owner of the val, and for no person: both are its owner.
+   */
+  readonly ownerId: string
+  readonly ownerName: string
+  /** The roles of the person, by the id of the owner; the person itself is one of them. */
+  readonly roles: ReadonlyMap<string, Role>
   readonly tokenId: string
   readonly scopes: ReadonlySet<Scope>
   /** When the token expires. Null if it does not; absent if the caller was not found by a token. */
@@ -21,6 +31,17 @@ export interface Caller {
   readonly isOfRun?: boolean
   /** The saved val that this process runs. */
   readonly valId?: string
+}
+
+/** The owner for whom code is read, and the vals that its code may import. */
+export type CodeOwner = Pick<Caller, "ownerId" | "ownerName" | "roles">
+
+/** The caller as one who acts for the owner of a val, whose code is to be read. */
+export function forOwnerOf(
+  { ownerId, ownerName }: Pick<Caller, "ownerId" | "ownerName">,
+  { roles }: Caller,
+): CodeOwner {
+  return { ownerId, ownerName, roles }
 }
 
 /**
@@ -53,6 +74,15 @@ export function assertAccess(rule: AccessRule, caller: Caller | undefined): void
       `Cannot do this: the token does not have the required permissions (scope ${rule.scope})`,
     )
   }
+}
+
+/** Throws where the token acts for an organisation only, and the request concerns the person. */
+export function assertPerson({ actorId, ownerName, roles }: Caller): void {
+  if (roles.has(actorId)) return
+  throw new AppError(
+    "missing_scope",
+    `Cannot do this: the token does not have the required permissions (it acts for ${ownerName} only)`,
+  )
 }
 
 /** The error for a request without a token. */
