@@ -278,4 +278,18 @@ describe("tidy", () => {
       const rest = (${spread}[a, b]: Pair) => <p>{${spread}[a]}</p>`
     expect(await found(harmless)).toEqual([])
   })
+
+  test("refuses comparisons of owners with callers beside the rule of access", async () => {
+    const path = "packages/server/src/domain/vals/a.ts"
+    for (const code of [
+      "if (val.ownerId !== caller.actorId) throw no()",
+      "return viewer?.ownerId === val.ownerId",
+      "return run.userId === caller.ownerId",
+    ]) {
+      const [problem = "", ...others] = await check({ [path]: code })
+      expect([problem.startsWith(`${path}:1: compares an owner`), others]).toEqual([true, []])
+      expect(await check({ "packages/server/src/domain/access/a.ts": code })).toEqual([])
+    }
+    expect(await check({ [path]: "if (caller.ownerId !== caller.actorId) act()" })).toEqual([])
+  })
 })

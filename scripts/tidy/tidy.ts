@@ -11,6 +11,7 @@ import { checkLocalPaths } from "./local-paths.ts"
 import { checkLockFile } from "./lock-file.ts"
 import { checkMarkdownLinks } from "./markdown-links.ts"
 import { checkMigrationNumbers } from "./migration-numbers.ts"
+import { checkOwnerComparisons } from "./owner-comparisons.ts"
 import { checkCommentStarts } from "./style/comment-starts.ts"
 import { checkLiteralSpreads } from "./style/literal-spreads.ts"
 import { checkPlainWords } from "./style/plain-words.ts"
@@ -23,6 +24,7 @@ const rules = [
   checkExactVersions,
   checkLockFile,
   checkMigrationNumbers,
+  checkOwnerComparisons,
   checkFolderSizes,
   checkExportedNames,
   checkPlainWords,

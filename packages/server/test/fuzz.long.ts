@@ -193,8 +193,15 @@ async function reachTheRest(
 function wasDone(done: Map<string, Set<number>>, id: string): boolean {
   // No guess confirms an address.
   if (id === "confirmEmail") return done.get(id)?.has(422) === true
-  // There are no organisations, and the branch that is named is main.
-  if (id === "listMemberships") return done.get(id)?.has(404) === true
+  // Nothing guesses the name of an organisation, the code of an invitation, or who was invited.
+  if (id === "deleteOrganisation") return done.get(id)?.has(400) === true
+  if (
+    /^(?:acceptMembership|declineMembership|joinOrganisation|removeOrgMember|revokeOrgInvitation)$/.test(
+      id,
+    )
+  )
+    return [204, 404, 409].some((status) => done.get(id)?.has(status))
+  // The branch that is named is main.
   if (id === "deleteBranch" || id === "mergeBranch") return done.get(id)?.has(409) === true
   // No account is connected to another service.
   if (/^create(?:Slack|GoogleDocs)Token$/.test(id)) return done.get(id)?.has(404) === true

@@ -49,6 +49,7 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
   const sent = await call("POST", `/v1/me/webhooks/${webhook.id}/test`, { as })
   for (const path of ["/v1/blob/every%20read", `/v2/blob/every%20read?val_id=${made.id}`])
     expectStatus(await call("POST", path, { as: api.admin, body: "x" }), 201)
+  const org = await call("POST", "/v1/orgs", { as, body: { username: `org${made.id.slice(-8)}` } })
   const values: Record<string, string> = {
     val_id: made.id,
     version: "1",
@@ -61,6 +62,7 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
     key: "every%20read",
     module: "blob",
     webhook_id: webhook.id,
+    org_id: expectStatus(org, 201).json.id,
     delivery_id: expectStatus(sent, 202).json.id,
     email_id: await addWaitingEmail(api, api.admin),
   }
@@ -92,8 +94,6 @@ function definePaths(suite: ApiSuite): void {
     for (const [name, path] of await pathsOf(suite)) {
       // The key of a blob, the path of a file and code may end in one, and are others then.
       if (["getBlob", "getValBlob", "getModuleFile", "evalCodeByQuery"].includes(name)) continue
-      // There are no organisations.
-      if (name === "listMemberships") continue
       const plain = await call("GET", path, { as: suite.api.admin })
       const slashed = await call("GET", path.replace(/(\?|$)/, "/$1"), { as: suite.api.admin })
       const mayEndInSlash = /^\/v[12]\//.test(path) || name === "getModule"

@@ -98,8 +98,8 @@ const rules: Readonly<Record<string, Rule>> = {
   branch_id: sharedUser,
   file_id: (_route, caller, privacy) =>
     caller.isOwner || privacy !== "private" ? "allowed" : "file_not_found",
-  // The organisation of the sample belongs to its owner alone.
-  org_id: (_route, caller) => (caller.isOwner ? "allowed" : "org_not_found"),
+  // A run has no part in the organisations of its user.
+  org_id: (_route, caller) => (caller.isOwner && !caller.isOfRun ? "allowed" : "org_not_found"),
   // A caller that can see a val can see its versions.
   version: sharedUser,
   user_id: sharedUser,

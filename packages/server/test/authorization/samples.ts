@@ -94,6 +94,7 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   restoreFiles: { path: "main.tsx", note: "sample" },
   putVersionNote: { note: "sample" },
   createSession: { token: "sample" },
+  createOrgInvitation: { role: "member" },
   putSchedule: { every: "200d" },
   readNotifications: {},
   putNotificationSettings: { muted: ["like"] },
@@ -111,6 +112,7 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
   return {
     name: `sample_${unique}`,
     username: `user_${unique}`,
+    confirm: `org_${unique}`,
     email: "sample@example.com",
     bio: `bio of ${unique}`,
     code: `export const sample = "${unique}"`,

@@ -69,10 +69,18 @@ export async function createSubject(
     file_path: "main.tsx",
     code: "1 + 1",
   }
-  const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
+  const values: PathValues = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
   const request = toSampleRequest(name, route, values, unique)
   const read = async () =>
-    `${await readBack(api, owner, val.id, unique)}\n${await readTarget(api, target)}`
+    [
+      await readBack(api, owner, val.id, unique),
+      await readTarget(api, target),
+      await readOrganisation(api, owner, values.org_id),
+    ].join("\n")
+  if (name === "joinOrganisation") {
+    const code = await inviteInto(api, await addOrganisation(api, api.admin, unique))
+    return { request: { ...request, body: { code } }, read }
+  }
   if (name === "checkAuthorization" || name === "createAuthorization") {
     const query = toAuthorizeQuery(await addOAuthClient(api.hamlet))
     const scopes = name === "createAuthorization" ? { scopes: ["val:read"] } : {}
@@ -135,6 +143,7 @@ async function createParts(
   valId: string,
   unique: string,
 ): Promise<PathValues> {
+  const made: Record<string, string> = {}
   const parts: Readonly<Record<string, () => Promise<string>>> = {
     // The first of two, since the only one cannot be deleted.
     async version() {
@@ -159,7 +168,18 @@ async function createParts(
     },
     // The entry file.
     file_id: async () => valId,
-    org_id: async () => owner.id,
+    async org_id() {
+      const isInvited = route.path.includes("/me/memberships/")
+      const orgId = await addOrganisation(api, isInvited ? api.admin : owner, unique)
+      if (isInvited) await inviteMember(api, api.admin, orgId, owner)
+      if (route.method === "delete" && route.path.includes("{user_id}")) {
+        const member = await api.addUser(`member_${unique}`)
+        await inviteMember(api, owner, orgId, member)
+        made.user_id = member.id
+      }
+      if (route.method === "put" && route.path.includes("{user_id}")) made.user_id = api.admin.id
+      return orgId
+    },
     async comment_id() {
       return expectStatus(
         await api.call("POST", `/v1/vals/${valId}/comments`, {
@@ -191,6 +211,7 @@ async function createParts(
       ).token.id
     },
     async invitation_id() {
+      if (made.org_id !== undefined) return (await addOrgInvitation(api, owner, made.org_id)).id
       return (await invite(api)).invitation.id
     },
     async email_id() {
@@ -234,12 +255,44 @@ async function createParts(
       return secret
     },
   }
-  const made: Record<string, string> = {}
   for (const [param, make] of Object.entries(parts))
     if (route.path.includes(`{${param}}`)) made[param] = await make()
   if (route.path.includes("{delivery_id}"))
     made.delivery_id = await addDelivery(api, owner, made.webhook_id ?? "")
   return made
+}
+
+async function addOrganisation(api: TestApi, as: TestUser, unique: string): Promise<string> {
+  const body = { username: `org_${unique}` }
+  return expectStatus(await api.call("POST", "/v1/orgs", { as, body }), 201).json.id
+}
+
+async function inviteMember(api: TestApi, as: TestUser, orgId: string, user: TestUser) {
+  const path = `/v1/orgs/${orgId}/members/${user.id}`
+  expectStatus(await api.call("PUT", path, { as, body: { role: "viewer" } }), 200)
+}
+
+async function addOrgInvitation(api: TestApi, as: TestUser, orgId: string) {
+  const path = `/v1/orgs/${orgId}/invitations`
+  return expectStatus(await api.call("POST", path, { as, body: { role: "member" } }), 201).json
+}
+
+/** The code of an invitation into an organisation of the administrator. */
+async function inviteInto(api: TestApi, orgId: string): Promise<string> {
+  const { url } = await addOrgInvitation(api, api.admin, orgId)
+  return url.split("#code=")[1]
+}
+
+/** An organisation as its owner sees it, and those that the owner of the subject belongs to. */
+async function readOrganisation(api: TestApi, owner: TestUser, orgId = ""): Promise<string> {
+  const paths =
+    orgId === "" ? [] : ["", "/members", "/invitations"].map((rest) => `/v1/orgs/${orgId}${rest}`)
+  const responses = await Promise.all(
+    ["/v1/orgs?limit=3", "/v1/me/memberships?limit=3", ...paths].map((path) =>
+      api.call("GET", path, { as: owner }),
+    ),
+  )
+  return responses.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
 }
 
 /** A comment of the administrator on another val of the owner: something that is unread. */

@@ -115,7 +115,7 @@ const values: Readonly<Record<string, string>> = {
   val_name: "ada_0",
   branch_id: "~val.0.id~",
   file_id: "~val.0.id~",
-  org_id: "~user.0.id~",
+  org_id: "~org.0.id~",
   run_id: "~run.0.id~",
   comment_id: "~comment.0.id~",
   token_id: "~token.0.id~",

@@ -66,7 +66,10 @@ export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
   const eveRuns = await addEve(api, pools, eve, reader.token, ada)
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
   const refill = async () => {
-    for (const user of [ada, bob]) await refillUser(api, pools, user)
+    for (const user of [ada, bob]) {
+      await refillUser(api, pools, user)
+      await addOrganisation(api, pools, user)
+    }
     pools.add("target", await addTarget(api))
     const { json } = expectStatus(
       await api.call("POST", "/v1/invitations", { as: api.admin, body: {} }),
@@ -96,6 +99,14 @@ async function addTarget(api: TestApi): Promise<{ id: string }> {
   return {
     id: (await api.addUser(`target_${Bun.randomUUIDv7().replaceAll("-", "").slice(-20)}`)).id,
   }
+}
+
+/** A person can belong to so many only. */
+async function addOrganisation(api: TestApi, pools: Pools, user: TestUser): Promise<void> {
+  const username = `org_${Bun.randomUUIDv7().replaceAll("-", "").slice(-20)}`
+  const { status, json } = await api.call("POST", "/v1/orgs", { as: user, body: { username } })
+  if (status === 201) pools.add("org", { id: json.id, token: user.token })
+  else if (json.code !== "too_many_organisations") throw new Error(`no organisation: ${json.code}`)
 }
 
 async function addToken(

@@ -27,8 +27,9 @@ export function isFault(answer: {
  * nothing.
  */
 function isOfData({ json }: TestResponse): boolean {
-  const isOfHosts = String(json?.message).startsWith("Cannot limit secret")
-  return isOfHosts || ["sql_failed", "quota_exceeded", "is_directory"].includes(String(json?.code))
+  const message = String(json?.message)
+  const isKnown = /^Cannot (?:limit secret|delete organisation)/.test(message)
+  return isKnown || ["sql_failed", "quota_exceeded", "is_directory"].includes(String(json?.code))
 }
 
 /**

@@ -94,8 +94,8 @@ const kinds: Readonly<Record<string, string>> = {
   branch_ids: "val",
   branchId: "val",
   file_id: "val",
-  orgId: "user",
-  org_id: "user",
+  orgId: "org",
+  org_id: "org",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {

@@ -92,7 +92,7 @@ export const updateOrgBody = z.object({ bio })
 
 /** The body of the deletion of an organisation. */
 export const deleteOrgBody = z.object({
-  confirm: z.string().max(limits.usernameCharsMax).describe("The name of the organisation"),
+  confirm: text(limits.usernameCharsMax).describe("The name of the organisation"),
 })
 
 /** The body of a new member, or of another role. */

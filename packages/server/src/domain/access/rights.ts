@@ -46,6 +46,14 @@ export function asOwner(ownerId: string): AccountView {
   return { ownerId, roles: new Map([[ownerId, "owner"]]) }
 }
 
+/** Whether it belongs to the account, wherever that matters more than who may do what. */
+export function isOfAccount(
+  owned: Pick<ValAccess, "ownerId">,
+  account: Pick<Caller, "ownerId">,
+): boolean {
+  return owned.ownerId === account.ownerId
+}
+
 /**
  * The account that a run of the val is on: that of its owner for those who may change the val, else
  * that of the caller.
@@ -92,7 +100,7 @@ export function assertMayChange(val: NamedVal, caller: Viewer, action = "change"
 /** Throws unless the val belongs to the account that the caller acts for, which the caller may change. */
 export function assertOfAccount(val: NamedVal, caller: AccountView, action: string): void {
   assertMayChange(val, caller, action)
-  if (val.ownerId !== caller.ownerId) throw notOwner(val, action)
+  if (!isOfAccount(val, caller)) throw notOwner(val, action)
 }
 
 function notOwner({ name, ownerName }: NamedVal, action: string): AppError {

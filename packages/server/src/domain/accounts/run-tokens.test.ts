@@ -73,8 +73,8 @@ describe("RunTokens", () => {
     const [one, two] = [tokens.issue(ada), tokens.issue(ada)]
     const scopes = new Set(["val:read", "user:read", "run:read"])
     expect(await here(one)).toMatchObject({
-      userId: ada.id,
-      username: "ada",
+      actorId: ada.id,
+      actorName: "ada",
       isOfRun: true,
       scopes,
     })
@@ -100,7 +100,7 @@ describe("RunTokens", () => {
     gate = Promise.withResolvers()
     tokens.end(text)
     expect(await codeOf(here(text))).toBe("invalid_token")
-    expect(await elsewhere(text)).toMatchObject({ username: "ada" })
+    expect(await elsewhere(text)).toMatchObject({ actorName: "ada" })
     gate.resolve()
     await waitUntil(() => writes.length === 2)
     expect(writes[1]).toEqual([0, 1])
@@ -146,7 +146,7 @@ describe("RunTokens", () => {
     const end = rules.clock.at + lifeMsMax
     for (const runTokens of [tokens, { find: () => undefined }]) {
       expect(await at(end - 1, runTokens)).toMatchObject({
-        username: "ada",
+        actorName: "ada",
       })
       expect(await codeOf(at(end, runTokens))).toBe("invalid_token")
     }
@@ -193,7 +193,7 @@ describe("RunTokens", () => {
       (await elsewhere(text)).ownerName,
     ]).toEqual(["invalid_token", "invalid_token", "ada"])
     await rules.stores.tokens.removeLostRunTokens()
-    expect(await elsewhere(text)).toMatchObject({ username: "ada" })
+    expect(await elsewhere(text)).toMatchObject({ actorName: "ada" })
     await setNode(sql`delete from nodes where id = ${theirs}`)
     await rules.stores.tokens.removeLostRunTokens()
     expect(await codeOf(elsewhere(text))).toBe("invalid_token")

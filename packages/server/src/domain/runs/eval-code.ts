@@ -1,5 +1,6 @@
 import type { CallArgs, Returned } from "@hamlet/sandbox"
 import type { Caller } from "../access/caller.ts"
+import { isOfAccount } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { ResolvedImport } from "../modules/graph/import-store.ts"
@@ -172,7 +173,7 @@ function resolveImports(
       return {
         address: toBranchKey(one),
         specifiers: one.specifiers,
-        isPinned: val !== undefined && val.ownerId !== caller.ownerId,
+        isPinned: val !== undefined && !isOfAccount(val, caller),
         pinnedAt: at,
         target: branch && {
           valId: val.id,

@@ -10,7 +10,7 @@ import type {
 import type { Page, PageRequest, Period } from "@hamlet/database/page"
 import type { z } from "zod"
 import type { Caller } from "../access/caller.ts"
-import { type AccountView, canSee, rightsOn } from "../access/rights.ts"
+import { type AccountView, canSee, isOfAccount, rightsOn } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Fenced } from "../claims.ts"
 import type { Clock } from "../clock.ts"
@@ -329,7 +329,7 @@ export function createRuns(
       if (valId === undefined) return store.listOfAccount(caller, filter, page)
       const val = await vals.findById(valId)
       if (!val || !canSee(val, caller)) return { items: [], hasMore: false }
-      return val.ownerId === ownerId
+      return isOfAccount(val, caller)
         ? store.listOfOwner(valId, filter, page)
         : store.listOfVal(valId, ownerId, filter, page)
     },

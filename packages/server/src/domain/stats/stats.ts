@@ -1,6 +1,6 @@
 import type { activity, stats, valActivity } from "@hamlet/contract"
 import type { Caller } from "../access/caller.ts"
-import { type AccountView, rightsOn } from "../access/rights.ts"
+import { type AccountView, isOfAccount, rightsOn } from "../access/rights.ts"
 import type { Clock } from "../clock.ts"
 import type { Stored } from "../records/stored.ts"
 import type { RunRequest, RunStatus } from "../runs/runs.ts"
@@ -101,7 +101,8 @@ export function createRunStats(
         limits.runsMax,
         (run) => {
           // Runs of unsaved code are recorded under the owner's id instead of a val's.
-          if (run.ownerId !== caller.ownerId || run.valId === caller.ownerId) return
+          if (run.ownerId === null || !isOfAccount({ ownerId: run.ownerId }, caller)) return
+          if (run.valId === caller.ownerId) return
           if (!counted.has(run.valId) && counted.size === limits.activityValsMax) {
             hasMoreVals = true
             return

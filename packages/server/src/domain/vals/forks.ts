@@ -2,7 +2,7 @@ import { type forkValBody, limits as wireLimits } from "@hamlet/contract"
 import type { Page, PageRequest } from "@hamlet/database/page"
 import type { z } from "zod"
 import type { Caller } from "../access/caller.ts"
-import { canSee, type Viewer, valNotFound } from "../access/rights.ts"
+import { canSee, isOfAccount, type Viewer, valNotFound } from "../access/rights.ts"
 import { AppError } from "../app-error.ts"
 import type { Clock } from "../clock.ts"
 import type { VersionLockfiles } from "../modules/version-lockfiles.ts"
@@ -152,7 +152,7 @@ async function copySource(
     (await store.findImports(original.id, original.version)) ??
     (await scanImports(sources, original))
   const { code, edits, renamed } =
-    original.ownerId === caller.ownerId || imports.length === 0
+    isOfAccount(original, caller) || imports.length === 0
       ? { code: original.code, edits: [], renamed: new Map<string, string>() }
       : await rewriteRelativeImports(sources, original, caller.ownerId)
   return {

@@ -3,7 +3,8 @@ import type { Viewer } from "../../domain/access/rights.ts"
 
 /** Whether the viewer has a role in the owner whose id is in the column. */
 export function hasRole(dialect: Dialect, column: string, { roles }: Viewer): Statement {
-  const [first = "", ...others] = roles.keys()
+  const [first, ...others] = roles.keys()
+  if (first === undefined) return raw("1 = 0")
   return others.length === 0
     ? sql`${raw(column)} = ${first}`
     : dialect.isAnyId(column, [first, ...others])

@@ -9,7 +9,7 @@ export function createAuditStore(db: Database): AuditStore {
     list({ action, ...period }, page) {
       const isWanted = action === undefined ? sql`true` : sql`action = ${action}`
       return readPage(db, page, byTime)`
-        select id, at, action, actor_id as actor___user_id, actor_name as actor__username, subject_id as subject___id,
+        select id, at, action, actor_id as actor___actor_id, actor_name as actor__actor_name, subject_id as subject___id,
           subject_name as subject___name, details as details_json from audit_entries
         where ${isWanted} ${within("at", period)}`
     },

@@ -25,6 +25,10 @@ const landed = {
     sqlite: "b019b878736d449da04f5e4b74644521daf27e83b58154d09692b2fa50a2c3d4",
     postgres: "6062e5a093d1fad0bac8eb83c37cf4ef50fc19e75c859be39ad7fe4a373dc6f0",
   },
+  "45 organisations": {
+    sqlite: "0cc76770e20192db64aa75a536d51611642b6fd989c7c29d71a805468e9c280b",
+    postgres: "d585f2baf44fd60a640e3561b429f9954ef60c93ae258ea6484336cc4a07882b",
+  },
 }
 
 test("migrations have the statements that they landed with", () => {

@@ -2,6 +2,7 @@ import type { EmailBody } from "@hamlet/contract"
 import type { PageRequest } from "@hamlet/database/page"
 import { makeOnce, RateLimited, toOwnJson } from "@hamlet/kit"
 import type { Caller } from "../../access/caller.ts"
+import { isOfAccount } from "../../access/rights.ts"
 import type { UserStore } from "../../accounts/users.ts"
 import { AppError } from "../../app-error.ts"
 import type { Clock } from "../../clock.ts"
@@ -167,7 +168,7 @@ async function findSender(
   ])
   return {
     username: ownerName,
-    val: val && val.ownerId === ownerId ? { id: val.id, name: val.name } : null,
+    val: val && isOfAccount(val, { ownerId }) ? { id: val.id, name: val.name } : null,
     ownAddress: user?.isEmailVerified ? user.email : null,
   }
 }
