@@ -58,7 +58,7 @@ export async function addAccounts(db: Database, count: number): Promise<readonly
           source: { code: "1", imports: [] },
         },
         1,
-        0,
+        { depth: 0, actorId: accountId },
       )
     }
   })

@@ -90,6 +90,7 @@ function toFirst({ id, version, code, versionCreatedAt }: Val) {
     code,
     createdAt: versionCreatedAt,
     note: null,
+    author: null,
     runStartAt: null,
     runEndAt: null,
   }

@@ -118,6 +118,9 @@ export const version = z
     createdAt: time,
     // What its author has said about it.
     note: z.string().nullable(),
+    author: author
+      .nullable()
+      .describe("The person who saved it; null if that is not known, or the account was deleted"),
     runStartAt: time.nullable(),
     runEndAt: time.nullable(),
   })

@@ -278,6 +278,7 @@ const texts = [
   "warn",
   "local",
   "owner",
+  "admins",
   "accept",
   "grace",
   "vals.example",

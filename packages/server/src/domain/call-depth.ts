@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
+import { findActing } from "./access/acting.ts"
 
 const current = new AsyncLocalStorage<number>()
 
@@ -14,4 +15,16 @@ export function runAtDepth<T>(depth: number, work: () => T): T {
  */
 export function findCallDepth(): number {
   return current.getStore() ?? 0
+}
+
+/** What has caused a write. */
+export interface Cause {
+  readonly depth: number
+  /** The person, who is the author of new versions; null where no request has caused it. */
+  readonly actorId: string | null
+}
+
+/** The cause of what the current request writes. */
+export function findCause(): Cause {
+  return { depth: findCallDepth(), actorId: findActing()?.actorId ?? null }
 }

@@ -29,7 +29,8 @@ function open(...stored: Val[]) {
         calls.push("file")
         return files.get(id)
       },
-      async findByName(username, name, viewerId) {
+      async findByName(username, name, viewer) {
+        const [viewerId] = viewer?.roles.keys() ?? []
         calls.push(viewerId === undefined ? "name" : `name for ${viewerId}`)
         return [...vals.values()].find(
           (val) => val.ownerName.toLowerCase() === username && val.name.toLowerCase() === name,

@@ -1,8 +1,8 @@
 import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import type { PageRoom } from "@hamlet/database/page"
 import { currentWork, runOnce } from "@hamlet/kit"
+import { runAs } from "../domain/access/acting.ts"
 import { assertAccess, assertPerson, type Caller } from "../domain/access/caller.ts"
-import { relyOnRoles } from "../domain/access/relied-roles.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
 import type { Call, Handler } from "./call.ts"
@@ -117,13 +117,11 @@ async function respond(
       ...(caller.valId === undefined ? [] : [caller.valId]),
     ]
     return idempotency.respondOnce({ userId: caller.actorId, key: idempotencyKey, content }, () =>
-      runAtDepth(depth, () =>
-        relyOnRoles(caller, () => callStorable(handler, call, matched.requestId)),
-      ),
+      runAtDepth(depth, () => runAs(caller, () => callStorable(handler, call, matched.requestId))),
     )
   }
   const response = await runOnce(undefined, () =>
-    runAtDepth(depth, () => relyOnRoles(caller, () => handler(call))),
+    runAtDepth(depth, () => runAs(caller, () => handler(call))),
   )
   return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
 }

@@ -322,6 +322,14 @@ function defineVals(suite: ApiSuite): void {
     const save = (as: TestUser) =>
       call("POST", `/v1/vals/${id}/versions`, { as, body: { code: `export default "${as.id}"` } })
     expectStatus(await save(ada), 201)
+    // Each version names the person, not the organisation.
+    for (const list of ["versions", "history"]) {
+      const { json } = await call("GET", `/v1/vals/${id}/${list}`, { as: bob })
+      expect(json.data.map(({ author }: { author: object }) => author)).toEqual([
+        { id: ada.id, username: ada.username },
+        { id: org.owner.id, username: org.owner.username },
+      ])
+    }
     expect(toOutcome(await save(bob))).toEqual([403, "role_too_low"])
     expect(toOutcome(await save(eve))).toEqual([404, "val_not_found"])
     const see = (as: TestUser) => call("GET", `/v1/vals/${id}`, { as })

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { fileType, id, privacy, time, url, username, valName } from "../fields.ts"
+import { author } from "../records.ts"
 
 /** A val without its files, which belong to its branches. */
 export const folder = z
@@ -127,6 +128,9 @@ export const versionChange = z
     version: z.int().min(0),
     createdAt: time,
     note: z.string().nullable(),
+    author: author
+      .nullable()
+      .describe("The person who saved it; null if that is not known, or the account was deleted"),
     // The first ones by path, without directories.
     changes: z.array(
       z.object({

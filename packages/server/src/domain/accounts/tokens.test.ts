@@ -64,7 +64,7 @@ describe("tokens.authenticate", () => {
       const changed = `${text.slice(0, index)}${text[index] === "x" ? "y" : "x"}${text.slice(index + 1)}`
       await expect(rules.nouns.tokens.authenticate(changed)).rejects.toThrow(refusal)
     }
-    await expect(rules.nouns.tokens.authenticate(text)).resolves.toMatchObject({ username: "ada" })
+    await expect(rules.nouns.tokens.authenticate(text)).resolves.toMatchObject({ actorName: "ada" })
   })
 
   test("accepts a token that the operator chose", async () => {
@@ -83,8 +83,8 @@ describe("tokens.authenticate", () => {
     const now = rules.clock.at
     const at = (time: number) => rules.createNouns({ now: () => time }).tokens.authenticate(text)
 
-    expect(await at(now)).toMatchObject({ username: "ada" })
-    expect(await at(now + 999)).toMatchObject({ username: "ada" })
+    expect(await at(now)).toMatchObject({ actorName: "ada" })
+    expect(await at(now + 999)).toMatchObject({ actorName: "ada" })
     for (const late of [now + 1000, now + 1001, now + 1e12])
       await expect(at(late)).rejects.toThrow(refusal)
   })
@@ -92,7 +92,7 @@ describe("tokens.authenticate", () => {
   test("refuses a revoked token at once, also right after it was used", async () => {
     const { token, text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
     const revoked = rules.nouns.tokens.revoke(ada, token.id)
-    expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ username: "ada" })
+    expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ actorName: "ada" })
     await revoked
 
     await expect(rules.nouns.tokens.authenticate(text)).rejects.toThrow(refusal)
@@ -206,7 +206,7 @@ describe("tokens.revoke", () => {
     const { token, text } = await rules.nouns.tokens.issue(ada.ownerId, reading)
 
     expect(await codeOf(rules.nouns.tokens.revoke(bob, token.id))).toBe("token_not_found")
-    expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ username: "ada" })
+    expect(await rules.nouns.tokens.authenticate(text)).toMatchObject({ actorName: "ada" })
     await rules.nouns.tokens.revoke(ada, token.id)
     expect(await codeOf(rules.nouns.tokens.revoke(ada, token.id))).toBe("token_not_found")
     expect(await codeOf(rules.nouns.tokens.revoke(ada, rules.clock.newId()))).toBe(

@@ -87,7 +87,7 @@ describe("users.ensureFirst", () => {
     const again = await rules.nouns.users.ensureFirst(input)
 
     expect(await rules.nouns.tokens.authenticate(first.token ?? "")).toMatchObject({
-      username: "ada",
+      actorName: "ada",
       scopes: new Set(allScopes),
     })
     expect(again).toEqual({ user: first.user, isNew: false, token: undefined })
@@ -130,7 +130,7 @@ describe("users.ensureFirst", () => {
     }
 
     expect(await rules.nouns.tokens.authenticate(chosen)).toMatchObject({
-      userId: user.id,
+      actorId: user.id,
       scopes: new Set(allScopes),
     })
     expect((await rules.stores.tokens.list(user.id, page)).items).toHaveLength(2)
@@ -147,7 +147,7 @@ describe("users.ensureFirst", () => {
     await rules.nouns.users.ensureFirst({ username: "ada", token })
 
     expect(await rules.nouns.tokens.authenticate(token)).toMatchObject({
-      username: "ada",
+      actorName: "ada",
       scopes: new Set(allScopes),
     })
   })

@@ -24,6 +24,8 @@ export interface Version {
   readonly createdAt: number
   /** What its author has said about it. */
   readonly note: string | null
+  /** The person who saved it, if that is known. */
+  readonly author: { readonly id: string; readonly username: string } | null
   readonly runStartedAt: number | null
   readonly runEndedAt: number | null
 }

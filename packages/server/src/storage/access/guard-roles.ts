@@ -1,9 +1,10 @@
 import { type Database, type Dialect, rows, type Script } from "@hamlet/database"
 import {
+  type Acting,
   assertRolesKept,
-  findReliedRoles,
-  type ReliedRoles,
-} from "../../domain/access/relied-roles.ts"
+  findActing,
+  hasChangeableRoles,
+} from "../../domain/access/acting.ts"
 import type { Role } from "../../domain/access/roles.ts"
 
 /**
@@ -14,9 +15,9 @@ export function guardRoles(db: Database): Database {
   return {
     ...db,
     write(script, options) {
-      const relied = findReliedRoles()
-      if (!relied) return db.write(script, options)
-      return db.write(() => guarded(db.dialect, relied, script), {
+      const acting = findActing()
+      if (!acting || !hasChangeableRoles(acting)) return db.write(script, options)
+      return db.write(() => guarded(db.dialect, acting, script), {
         ...options,
         byThread: undefined,
       })
@@ -24,9 +25,9 @@ export function guardRoles(db: Database): Database {
   }
 }
 
-function* guarded<T>(dialect: Dialect, relied: ReliedRoles, script: () => Script<T>): Script<T> {
+function* guarded<T>(dialect: Dialect, acting: Acting, script: () => Script<T>): Script<T> {
   const found = yield* rows<{ orgId: string; role: Role }>`
-    select org_id, role from memberships where user_id = ${relied.actorId} and accepted_at is not null ${dialect.forShare}`
-  assertRolesKept(relied, new Map(found.map(({ orgId, role }) => [orgId, role])))
+    select org_id, role from memberships where user_id = ${acting.actorId} and accepted_at is not null ${dialect.forShare}`
+  assertRolesKept(acting, new Map(found.map(({ orgId, role }) => [orgId, role])))
   return yield* script()
 }

@@ -25,7 +25,9 @@ export async function purgeAccount(
   // One at a time, as their owner would: reference counts are updated, and their runs are deleted in
   // the background.
   for (const val of vals)
-    await writeLinks(db, val.id, () => deleteValRow(db.dialect, val.id, () => {}, 0))
+    await writeLinks(db, val.id, () =>
+      deleteValRow(db.dialect, val.id, () => {}, { depth: 0, actorId: null }),
+    )
   if (vals.length > 0) return true
   const likes = await db.read<{ valId: string }>`
     select val_id from likes where user_id = ${id} limit ${valsMax}`

@@ -10,6 +10,7 @@ import {
   type Statements,
   sql,
 } from "@hamlet/database"
+import { findCause } from "../../domain/call-depth.ts"
 import {
   type Branch,
   type BranchOfVal,
@@ -50,10 +51,11 @@ export function createBranchStore(db: Database, schedules: ScheduleLimits): Bran
     list: (valId) =>
       db.read<BranchRow>`
         select ${branchColumns} from branches b ${withEntryFile} where b.val_id = ${valId}`,
-    create: (branch, assert, at) =>
-      writeOnce(db, () => createBranch(db.dialect, { ...branch, schedules, assert, at }), {
-        inTurnOf: branch.valId,
-      }),
+    create(branch, assert, at) {
+      const { actorId } = findCause()
+      const creation = { ...branch, schedules, assert, authorId: actorId, at }
+      return writeOnce(db, () => createBranch(db.dialect, creation), { inTurnOf: branch.valId })
+    },
     delete: (valId, branchId, assert) =>
       db.write(() => deleteBranch(db.dialect, valId, branchId, assert), { inTurnOf: valId }),
   }
@@ -75,13 +77,14 @@ function selectBranch(dialect: Dialect, valId: string, branchId: string) {
 interface BranchCreation extends NewBranch {
   readonly schedules: ScheduleLimits
   readonly assert: AssertVal
+  readonly authorId: string | null
   readonly at: number
 }
 
 /** The lock of the val is that of all its branches. */
 function* createBranch(
   dialect: Dialect,
-  { id, valId, name, sourceId, schedules, assert, at }: BranchCreation,
+  { id, valId, name, sourceId, schedules, assert, authorId, at }: BranchCreation,
 ): Script<BranchOfVal | undefined> {
   yield* lockVals(dialect, { valId })
   const val = yield* readVal(dialect, valId)
@@ -109,7 +112,7 @@ function* createBranch(
     fileCount: files.filter(({ type }) => type !== "directory").length,
     packages: { of: source.version },
   }
-  yield* writeVersion(dialect, { ...val, id }, first, at)
+  yield* writeVersion(dialect, { ...val, id }, first, authorId, at)
   yield* copySchedules(dialect, val, intervals, schedules)
   const created = yield* findBranch(dialect, valId, id)
   return created && { val, branch: created }

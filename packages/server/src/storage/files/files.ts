@@ -1,6 +1,6 @@
 import type { Database } from "@hamlet/database"
 import { RecentMap } from "@hamlet/kit"
-import { findCallDepth } from "../../domain/call-depth.ts"
+import { findCause } from "../../domain/call-depth.ts"
 import type { HistoryStore } from "../../domain/files/file-history.ts"
 import type { FileSaveStore } from "../../domain/files/file-saves.ts"
 import type { FileStore } from "../../domain/files/files.ts"
@@ -84,8 +84,8 @@ export function createFileStore(
       }
     },
     save(save, at) {
-      const depth = findCallDepth()
-      return writeLinksOnce(db, save.valId, () => saveFiles(db.dialect, save, schedules, at, depth))
+      const cause = findCause()
+      return writeLinksOnce(db, save.valId, () => saveFiles(db.dialect, save, schedules, at, cause))
     },
   }
 }

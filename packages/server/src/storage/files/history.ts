@@ -17,6 +17,7 @@ interface VersionRow {
   readonly version: number
   readonly createdAt: number
   readonly note: string | null
+  readonly author: VersionChange["author"]
 }
 
 interface ChangeRow {
@@ -34,6 +35,10 @@ const limits = {
   changesMax: 10_000,
 }
 
+/** The person who saved the version `n`; null where that is not known, or the account is gone. */
+export const authorColumns = raw("a.id as author__id, a.username as author__username")
+export const withAuthor = raw("left join users a on a.id = n.author_id")
+
 /** The versions of a branch, newest first, with what each has changed. */
 export async function listChanges(
   db: Database,
@@ -41,12 +46,12 @@ export async function listChanges(
   path: string | undefined,
   page: PageRequest,
 ): Promise<Page<VersionChange>> {
-  const columns = raw("n.version, n.created_at, n.note")
+  const columns = sql`n.version, n.created_at, n.note, ${authorColumns}`
   const versions = await db.read<VersionRow>(
     path === undefined
-      ? sql`select ${columns} from versions n where n.branch_id = ${branchId}
+      ? sql`select ${columns} from versions n ${withAuthor} where n.branch_id = ${branchId}
           ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`
-      : sql`select ${columns} from states s join versions n on n.branch_id = s.branch_id and n.version = s.since
+      : sql`select ${columns} from states s join versions n on n.branch_id = s.branch_id and n.version = s.since ${withAuthor}
           where s.branch_id = ${branchId} and s.path = ${path}
           ${afterCursor(page, "s.since", ["integer"])} order by s.since desc ${limitTo(page)}`,
   )
@@ -55,12 +60,13 @@ export async function listChanges(
   const changed = versions.length === 0 ? [] : await readChanges(db, branchId, path, oldest, newest)
   const isCut = changed.length > limits.changesMax
   const byVersion = Map.groupBy(changed, ({ since }) => since)
-  const toChange = ({ version, createdAt, note }: VersionRow): VersionChange => {
+  const toChange = ({ version, createdAt, note, author }: VersionRow): VersionChange => {
     const some = [...(byVersion.get(version) ?? [])].sort(byPath)
     return {
       version,
       createdAt,
       note,
+      author,
       changes: toPathChanges(some.slice(0, limits.changesPerVersionMax)),
       hasMoreChanges: isCut || some.length > limits.changesPerVersionMax,
     }

@@ -11,6 +11,7 @@ import {
   type Script,
   sql,
 } from "@hamlet/database"
+import type { Cause } from "../../domain/call-depth.ts"
 import { settleAddresses } from "../../domain/files/addresses.ts"
 import type { Branch } from "../../domain/files/branches.ts"
 import {
@@ -48,7 +49,7 @@ export function* saveFiles(
   save: FileSave,
   schedules: ScheduleLimits,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<SavedFiles | "no_val" | "no_branch"> {
   const { valId, branchId, mergedId } = save
   // The imports of other branches are no references.
@@ -77,7 +78,7 @@ export function* saveFiles(
     ...toNextVersion(branch, { ...planned, changed, entry }, at, save.note),
     packages,
   }
-  yield* writeVersion(dialect, { ...locked.val, id: branchId }, next, next.createdAt)
+  yield* writeVersion(dialect, { ...locked.val, id: branchId }, next, cause.actorId, next.createdAt)
   if (changed.some(({ content }) => content?.imports.length))
     yield* assertImportsFit(branch, next.version)
   yield* moveFiles(changed)
@@ -91,7 +92,7 @@ export function* saveFiles(
   if (branchId === valId) {
     const before = { files: tree.files, entry: locked.main.entry }
     yield* writeAddresses(val, settleAddresses(val, before, { files: planned.files, entry }))
-    val = yield* noteMain(dialect, locked, imports, paths, at, depth)
+    val = yield* noteMain(dialect, locked, imports, paths, at, cause)
     const texts = writeFileTexts(
       dialect,
       valId,
@@ -101,7 +102,7 @@ export function* saveFiles(
     if (texts) yield texts
   } else {
     const change = { change: "version", branch: branch.name, paths } as const
-    yield* emitSaved(dialect, { ...val, version: next.version }, change, depth)
+    yield* emitSaved(dialect, { ...val, version: next.version }, change, cause.depth)
   }
   return {
     val,
@@ -276,12 +277,12 @@ function* noteMain(
   imports: FileSave["imports"],
   paths: readonly string[],
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<Val> {
   const before = locked.val
   const after = (yield* readVal(dialect, before.id)) ?? before
   const isRelinked = imports !== undefined && (imports.length > 0 || locked.hasDependencies)
-  return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, depth)
+  return yield* noteChange(dialect, locked, after, { paths, isRelinked }, at, cause)
 }
 
 function toFilesAfter(

@@ -126,6 +126,7 @@ export function* writeVersion(
   dialect: Dialect,
   branch: WrittenBranch,
   next: NextVersion,
+  authorId: string | null,
   at: number,
 ): Script<void> {
   const { version, entryType, fileCount, earlier = [], copyOf = branch.id } = next
@@ -136,7 +137,7 @@ export function* writeVersion(
   yield* insertFiles(branch.id, next.added)
   yield sql`update branches set version = ${version}, version_last = ${version}, updated_at = ${next.updatedAt ?? next.createdAt},
     entry_type = ${entryType}, file_count = ${fileCount}, bytes = bytes + ${countBytes(changed)} where id = ${branch.id}`
-  yield* insertVersions(branch, versions)
+  yield* insertVersions(branch, versions, authorId)
   yield* insertStates(branch, changed)
   yield* copyStates(dialect, { from: copyOf, to: branch.id }, changed)
   for (const one of versions) yield* insertPackages(dialect, branch, copyOf, one, at)
@@ -162,11 +163,15 @@ function countBytes(changed: readonly Pick<ChangedFile, "text">[]): number {
   }, 0)
 }
 
-function* insertVersions(branch: WrittenBranch, versions: readonly NewVersion[]): Script<void> {
+function* insertVersions(
+  branch: WrittenBranch,
+  versions: readonly NewVersion[],
+  authorId: string | null,
+): Script<void> {
   for (const some of inBatches(versions)) {
     const values = some.map(
       ({ version, createdAt, note, entry, readmeSince }) =>
-        sql`(${branch.id}, ${version}, ${createdAt}, ${branch.ownerId}, ${note ?? null}, ${entry?.path ?? null}, ${entry?.since ?? null}, ${readmeSince ?? null})`,
+        sql`(${branch.id}, ${version}, ${createdAt}, ${authorId}, ${note ?? null}, ${entry?.path ?? null}, ${entry?.since ?? null}, ${readmeSince ?? null})`,
     )
     yield sql`insert into versions (branch_id, version, created_at, author_id, note, entry_path, entry_since, readme_since) values ${join(values, ", ")}`
   }

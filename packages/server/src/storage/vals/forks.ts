@@ -1,6 +1,6 @@
 import { readmePath } from "@hamlet/contract/entry-file"
 import { type Database, type Dialect, firstRow, raw, rows, type Script } from "@hamlet/database"
-import { findCallDepth } from "../../domain/call-depth.ts"
+import { type Cause, findCause } from "../../domain/call-depth.ts"
 import { emptyTree, settleAddresses } from "../../domain/files/addresses.ts"
 import { createTree } from "../../domain/files/tree.ts"
 import { toBranchKey } from "../../domain/modules/import-address.ts"
@@ -43,9 +43,9 @@ export function createForkStore(db: Database, schedules: ScheduleLimits): ForkSt
         .toSorted((left, right) => (toBranchKey(left) < toBranchKey(right) ? -1 : 1))
     },
     create(fork, assert, at) {
-      const depth = findCallDepth()
+      const cause = findCause()
       return writeLinksOnce(db, toTurn(fork), () =>
-        createFork(db.dialect, fork, schedules, assert, at, depth),
+        createFork(db.dialect, fork, schedules, assert, at, cause),
       )
     },
   }
@@ -113,10 +113,10 @@ function* createFork(
   schedules: ScheduleLimits,
   assert: AssertVal<Val | undefined>,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<Val | undefined> {
   const copied = yield* planCopy(fork)
-  const created = yield* createValRow(dialect, fork, at, depth, copied)
+  const created = yield* createValRow(dialect, fork, at, cause, copied)
   const original = yield* firstRow<Val>`
     select ${valColumns} from vals v ${withVersions} where v.id = ${fork.forkOf.id} and n.version = ${fork.forkOf.version}`
   assert(original)

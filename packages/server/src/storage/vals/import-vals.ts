@@ -12,7 +12,7 @@ import {
   type Statement,
   sql,
 } from "@hamlet/database"
-import { findCallDepth } from "../../domain/call-depth.ts"
+import { type Cause, findCause } from "../../domain/call-depth.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
@@ -56,8 +56,8 @@ export function createImportedValStore(db: Database): ImportedValStore {
       return toExisting(row, known)
     },
     write(val, plan, at) {
-      const depth = findCallDepth()
-      return writeLinks(db, toTurn(val), () => importVal(db.dialect, val, plan, at, depth))
+      const cause = findCause()
+      return writeLinks(db, toTurn(val), () => importVal(db.dialect, val, plan, at, cause))
     },
   }
 }
@@ -75,11 +75,11 @@ function* importVal(
   val: ValToImport,
   plan: Plan,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<ImportedVal> {
   const existing = yield* findExisting(val)
   const planned = plan(existing)
-  if (!existing) return yield* create(dialect, val, planned, at, depth)
+  if (!existing) return yield* create(dialect, val, planned, at, cause)
   // Most vals that exist already do not change, and need no lock.
   if (planned.kind !== "change")
     return { plan: planned, id: existing.val.id, version: existing.val.version }
@@ -95,14 +95,14 @@ function* importVal(
     throw new LinksMoved()
   const { versions, settings } = planned
   const last = versions.at(-1)
-  if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at, depth)).val)
-  const written = yield* writeEarlier(dialect, locked, versions.slice(0, -1), at)
+  if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at, cause)).val)
+  const written = yield* writeEarlier(dialect, locked, versions.slice(0, -1), cause.actorId, at)
   // Makes `changeVal` add the last version with its own number, even if its code equals the current
   // code.
   const main = { ...written, versionLast: last.version - 1 }
   const before = { ...locked, main, val: { ...locked.val, code: "" } }
   const change = { ...settings, source: last.source }
-  return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, depth)).val)
+  return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, cause)).val)
 }
 
 /** Writes all versions but the last. Returns the branch with the file that their code is in. */
@@ -110,6 +110,7 @@ function* writeEarlier(
   dialect: Dialect,
   { val, main }: LockedVal,
   versions: readonly ImportedVersion[],
+  authorId: string | null,
   at: number,
 ): Script<MainBranch> {
   const newest = versions.at(-1)
@@ -127,7 +128,7 @@ function* writeEarlier(
     ended: [],
     fileCount,
   }
-  yield* writeVersion(dialect, val, next, at)
+  yield* writeVersion(dialect, val, next, authorId, at)
   return { ...main, entry, fileCount }
 }
 
@@ -148,9 +149,9 @@ function* create(
   val: ValToImport,
   plan: ImportPlan,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<ImportedVal> {
-  const isNew = yield* insertVal(dialect, val, val.history, at, depth)
+  const isNew = yield* insertVal(dialect, val, val.history, at, cause)
   // Another transaction has created a val with this name. The next attempt finds it.
   if (!isNew) throw new LinksMoved()
   yield* insertComments(val, val.comments)

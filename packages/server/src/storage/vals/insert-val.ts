@@ -9,6 +9,7 @@ import {
   type Statement,
   sql,
 } from "@hamlet/database"
+import type { Cause } from "../../domain/call-depth.ts"
 import { mainBranch } from "../../domain/modules/import-address.ts"
 import { entryPath } from "../../domain/modules/module-url.ts"
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
@@ -54,7 +55,7 @@ export function* insertVal(
   val: Omit<NewVal, "source">,
   beginning: Beginning,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<boolean> {
   const { versions, createdAt, updatedAt, copied } = beginning
   const next = toNextVersion(val, beginning)
@@ -73,7 +74,7 @@ export function* insertVal(
     on conflict (owner_id, name_key) do nothing returning id`
   if (!inserted) return false
   yield insertBranch({ id: val.id, valId: val.id, name: mainBranch, createdAt })
-  yield* writeVersion(dialect, val, next, at)
+  yield* writeVersion(dialect, val, next, cause.actorId, at)
   if (copied) yield pinImports(val, sql`imports.since = ${version}`)
   const isPublic = val.privacy === "public"
   const { code } = source
@@ -93,8 +94,8 @@ export function* insertVal(
   if (origin !== undefined && isPublic && locks.has(origin)) yield addToForkCount(origin, 1)
   const saved = { ...val, version }
   const paths = next.added.map(({ path }) => path)
-  yield* emitSaved(dialect, saved, { change: "created", paths }, depth)
-  yield* emitReferenced(dialect, saved, targets, depth)
+  yield* emitSaved(dialect, saved, { change: "created", paths }, cause.depth)
+  yield* emitReferenced(dialect, saved, targets, cause.depth)
   return true
 }
 

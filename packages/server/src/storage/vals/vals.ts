@@ -19,7 +19,7 @@ import {
   toPage,
 } from "@hamlet/database"
 import type { Viewer } from "../../domain/access/rights.ts"
-import { findCallDepth } from "../../domain/call-depth.ts"
+import { type Cause, findCause } from "../../domain/call-depth.ts"
 import type {
   AssertVal,
   EmptyVal,
@@ -107,26 +107,26 @@ export function createValStore(db: Database): ValStore {
     search: (viewer, query, page, searcher) => searchRanked(db, viewer, query, page, searcher),
     indexBacklog: (valsMax) => indexBacklog(db, valsMax),
     create(val, at) {
-      const depth = findCallDepth()
-      return writeLinksOnce(db, toTurn(val), () => createValRow(db.dialect, val, at, depth))
+      const cause = findCause()
+      return writeLinksOnce(db, toTurn(val), () => createValRow(db.dialect, val, at, cause))
     },
     createEmpty(val, at) {
-      const depth = findCallDepth()
-      return writeLinksOnce(db, toTurn(val), () => createEmpty(db.dialect, val, at, depth))
+      const cause = findCause()
+      return writeLinksOnce(db, toTurn(val), () => createEmpty(db.dialect, val, at, cause))
     },
     change(id, change, assert, at) {
-      const depth = findCallDepth()
-      return writeLinksOnce(db, id, () => changeById(db.dialect, id, change, assert, at, depth))
+      const cause = findCause()
+      return writeLinksOnce(db, id, () => changeById(db.dialect, id, change, assert, at, cause))
     },
     createOrChange(val, change, assert, at) {
-      const depth = findCallDepth()
+      const cause = findCause()
       return writeLinks(db, toTurn(val), () =>
-        createOrChange(db.dialect, val, change, assert, at, depth),
+        createOrChange(db.dialect, val, change, assert, at, cause),
       )
     },
     delete(id, assert) {
-      const depth = findCallDepth()
-      return writeLinks(db, id, () => deleteValRow(db.dialect, id, assert, depth))
+      const cause = findCause()
+      return writeLinks(db, id, () => deleteValRow(db.dialect, id, assert, cause))
     },
   }
 }
@@ -239,12 +239,12 @@ export function* createValRow(
   dialect: Dialect,
   val: NewVal,
   at: number,
-  depth: number,
+  cause: Cause,
   copied?: CopiedFiles,
 ): Script<Val | undefined> {
   const first = { version: 1, source: val.source, createdAt: at }
   const beginning = { versions: [first], createdAt: at, updatedAt: at, copied }
-  const isNew = yield* insertVal(dialect, val, beginning, at, depth)
+  const isNew = yield* insertVal(dialect, val, beginning, at, cause)
   return isNew ? yield* readVal(dialect, val.id) : undefined
 }
 
@@ -253,11 +253,11 @@ function* createEmpty(
   dialect: Dialect,
   val: EmptyVal,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<Val | undefined> {
   const empty = { ...val, type: "script", readme: null } as const
   const beginning = { versions: [], createdAt: at, updatedAt: at }
-  const isNew = yield* insertVal(dialect, empty, beginning, at, depth)
+  const isNew = yield* insertVal(dialect, empty, beginning, at, cause)
   return isNew ? yield* readVal(dialect, val.id) : undefined
 }
 
@@ -267,13 +267,13 @@ function* changeById(
   change: ValChange,
   assert: AssertVal,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<SavedVal | undefined> {
   const name = change.name === undefined ? undefined : yield* findNewName(id, change.name)
   const locked = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
   if (!locked) return undefined
   assert(locked.val)
-  return yield* changeVal(dialect, locked, change, at, depth)
+  return yield* changeVal(dialect, locked, change, at, cause)
 }
 
 function* findNewName(id: string, name: string): Script<NameKey | undefined> {
@@ -292,14 +292,14 @@ function* createOrChange(
   change: ValChange,
   assert: AssertVal<Val | undefined>,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<SavedVal> {
   const nameKey = toValNameKey(val.name)
   const found = yield* firstRow<{ id: string }>`
     select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`
   if (!found) {
     assert(undefined)
-    const created = yield* createValRow(dialect, val, at, depth)
+    const created = yield* createValRow(dialect, val, at, cause)
     if (!created) throw new LinksMoved()
     return {
       val: created,
@@ -311,7 +311,7 @@ function* createOrChange(
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
   if (!locked || toValNameKey(locked.val.name) !== nameKey) throw new LinksMoved()
   assert(locked.val)
-  return yield* changeVal(dialect, locked, change, at, depth)
+  return yield* changeVal(dialect, locked, change, at, cause)
 }
 
 const runCountColumns: TableColumns = { run_val_id: "id", new_runs: "integer" }
@@ -333,13 +333,13 @@ export function* deleteValRow(
   dialect: Dialect,
   id: string,
   assert: AssertVal,
-  depth: number,
+  cause: Cause,
 ): Script<boolean> {
   const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
   if (!locked) return false
   assert(locked.val)
   if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
-  yield* emitDeleted(dialect, locked.val, depth)
+  yield* emitDeleted(dialect, locked.val, cause.depth)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
   yield addValPurge({ valId: id, ownerId: locked.val.ownerId })
   yield sql`delete from vals where id = ${id}`

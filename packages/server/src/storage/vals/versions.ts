@@ -14,13 +14,14 @@ import {
   type Script,
   sql,
 } from "@hamlet/database"
-import { findCallDepth } from "../../domain/call-depth.ts"
+import { type Cause, findCause } from "../../domain/call-depth.ts"
 import { settleAddresses } from "../../domain/files/addresses.ts"
 import { createTree, type TreeFile } from "../../domain/files/tree.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { readPaths, selectImports } from "../files/branch-rows.ts"
+import { authorColumns, withAuthor } from "../files/history.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
 import { deleteSchedules } from "../schedules/file-schedules.ts"
@@ -43,7 +44,7 @@ export function createVersionStore(db: Database): VersionStore {
       select ${valColumns} from vals v ${withVersions} where ${isJoinedId(db.dialect, "v.id", valId)} and n.version = ${version}`,
     async list(valId, page) {
       const found = await db.read<ListedVersion>`
-        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at from versions n
+        select n.branch_id as val_id, n.version, ${listedCode}, n.created_at, n.note, n.run_started_at, n.run_ended_at, ${authorColumns} from versions n ${withAuthor}
         where n.branch_id = ${valId} ${afterCursor(page, "n.version", ["integer"])} order by n.version desc ${limitTo(page)}`
       const texts: LongTexts<ListedVersion, Version> = {
         isShort: ({ code }) => code === null,
@@ -57,9 +58,9 @@ export function createVersionStore(db: Database): VersionStore {
       return readLongTexts(found, page, texts, asIs<Version>, (row) => [row.version])
     },
     delete(valId, version, assert, at) {
-      const depth = findCallDepth()
+      const cause = findCause()
       return writeLinks(db, valId, () =>
-        deleteVersion(db.dialect, valId, version, assert, at, depth),
+        deleteVersion(db.dialect, valId, version, assert, at, cause),
       )
     },
   }
@@ -71,7 +72,7 @@ function* deleteVersion(
   version: number,
   assert: AssertVal,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<VersionDeletion> {
   // If it is the current version, the one before it becomes current, and its imports are resolved.
   const newest = yield* rows<{ version: number }>`
@@ -98,7 +99,7 @@ function* deleteVersion(
   if (version === val.version) {
     const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
     if (!(yield* listImports(valId, [highest.version])).every(isLocked)) throw new LinksMoved()
-    yield* makeCurrent(dialect, locks, val, { ...highest, updatedAt: at }, at, depth)
+    yield* makeCurrent(dialect, locks, val, { ...highest, updatedAt: at }, at, cause)
   }
   yield* deleteStates(valId, version)
   yield sql`delete from versions where branch_id = ${valId} and version = ${version}`
@@ -169,7 +170,7 @@ function* makeCurrent(
   before: Val,
   val: Val,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<void> {
   const { files: filesBefore } = createTree(yield* readPaths(val.id, before.version))
   const { files } = createTree(yield* readPaths(val.id, val.version))
@@ -196,6 +197,6 @@ function* makeCurrent(
   )
   if (texts) yield texts
   const paths = listChanged(filesBefore, files)
-  yield* emitSaved(dialect, val, { change: "version", paths }, depth)
-  yield* emitReferenced(dialect, val, targets, depth)
+  yield* emitSaved(dialect, val, { change: "version", paths }, cause.depth)
+  yield* emitReferenced(dialect, val, targets, cause.depth)
 }

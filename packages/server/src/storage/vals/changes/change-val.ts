@@ -9,6 +9,7 @@ import {
   sql,
 } from "@hamlet/database"
 import { AppError } from "../../../domain/app-error.ts"
+import type { Cause } from "../../../domain/call-depth.ts"
 import { emptyTree, settleAddresses } from "../../../domain/files/addresses.ts"
 import { changeTree } from "../../../domain/files/change-tree.ts"
 import { createTree, isCode, type PathState } from "../../../domain/files/tree.ts"
@@ -45,7 +46,7 @@ export function* changeVal(
   locked: LockedVal,
   change: ValChange,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<SavedVal> {
   const { val: before } = locked
   const { source, after, isNewVersion } = planChange(locked, change, at)
@@ -59,12 +60,12 @@ export function* changeVal(
     yield* countOutgoing(locked.locks, before.id, -1)
   if (!hasSameSettings(before, after)) yield writeSettings(after)
   const written = isNewVersion
-    ? yield* writeEntryAndReadme(dialect, locked, after, source)
+    ? yield* writeEntryAndReadme(dialect, locked, after, source, cause.actorId)
     : undefined
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const { paths, isRemote = false } = written ?? {}
   const placed = written ? { ...after, ...written.placed } : after
-  const val = yield* noteChange(dialect, locked, placed, { paths, isRelinked }, at, depth)
+  const val = yield* noteChange(dialect, locked, placed, { paths, isRelinked }, at, cause)
   return { val, isNewVersion, isNewCode, isRemote }
 }
 
@@ -123,15 +124,15 @@ export function* noteChange(
   after: Val,
   { paths, isRelinked }: WrittenChange,
   at: number,
-  depth: number,
+  cause: Cause,
 ): Script<Val> {
   const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
   const change = paths ? "version" : "settings"
-  if (hasWebhooks) yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, depth)
-  yield* emitReferenced(dialect, after, targets, depth)
+  if (hasWebhooks) yield* emitSaved(dialect, after, { change, paths: paths ?? [] }, cause.depth)
+  yield* emitReferenced(dialect, after, targets, cause.depth)
   if (after.privacy === "public" && before.privacy !== "public")
-    yield* emitPublished(dialect, after, depth)
+    yield* emitPublished(dialect, after, cause.depth)
   return referenceCount === after.referenceCount ? after : { ...after, referenceCount }
 }
 
@@ -150,6 +151,7 @@ function* writeEntryAndReadme(
   locked: LockedVal,
   after: Val,
   source: ValSource | undefined,
+  authorId: string | null,
 ): Script<WrittenEntry> {
   const { val: before, main } = locked
   const { version, versionCreatedAt: createdAt } = after
@@ -199,7 +201,7 @@ function* writeEntryAndReadme(
       : main.readme?.since,
     packages,
   }
-  yield* writeVersion(dialect, before, next, createdAt)
+  yield* writeVersion(dialect, before, next, authorId, createdAt)
   const file = { ...after.file, id: main.entry?.fileId ?? after.file.id }
   const written = isEntryChanged ? { ...file, id: entry.fileId, path: entry.path } : file
   const addresses = yield* placeEntry(

@@ -8,6 +8,7 @@ function toVersion(version: number, seconds: number, paths: readonly string[], n
     version,
     createdAt: new Date(start + seconds * 1_000).toISOString(),
     note: note ?? null,
+    author: null,
     changes: paths.map((path) => ({ path, kind: "changed" as const, oldPath: null })),
     hasMoreChanges: false,
   } satisfies VersionChange
