@@ -121,7 +121,7 @@ export function composeRuns(foundation: Foundation, stores: Stores, parts: RunPa
     runStats: createRunStats(stores.stats, vals, foundation),
     requestContents: createRequestContents(stores.runs, secrets),
     telemetry: composeTelemetry(foundation, stores, vals, secrets),
-    followers: new RunFollowers(runs, liveRuns, stores.runs, vals),
+    followers: new RunFollowers(runs, liveRuns, stores.runs, vals, stores.members),
   }
 }
 

@@ -91,6 +91,7 @@ function defineHistory(suite: ApiSuite): void {
       "version",
       "createdAt",
       "note",
+      "author",
       "changes",
       "hasMoreChanges",
     ])

@@ -41,6 +41,7 @@ function defineList(suite: ApiSuite): void {
       code: String(version),
       createdAt: time,
       note: null,
+      author: { id: expect.any(String), username: expect.any(String) },
       runStartAt: null,
       runEndAt: null,
     })

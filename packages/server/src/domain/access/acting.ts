@@ -23,12 +23,17 @@ export function hasChangeableRoles({ actorId, roles }: Acting): boolean {
   return roles.size > 1 || !roles.has(actorId)
 }
 
-/** Throws unless the person has all these roles still, or higher ones. */
-export function assertRolesKept({ actorId, roles }: Acting, now: ReadonlyMap<string, Role>): void {
-  for (const [ownerId, role] of roles)
-    if (ownerId !== actorId && !isAtLeast(now.get(ownerId), role))
-      throw new AppError(
-        "roles_changed",
-        "Cannot do this: your roles have changed while the request was carried out; send it again",
-      )
+/** Whether the person has all these roles still, or higher ones. */
+export function hasRolesOf({ actorId, roles }: Acting, now: ReadonlyMap<string, Role>): boolean {
+  return [...roles].every(
+    ([ownerId, role]) => ownerId === actorId || isAtLeast(now.get(ownerId), role),
+  )
+}
+
+/** The error for a person whose roles have changed since the request began. */
+export function rolesChanged(): AppError {
+  return new AppError(
+    "roles_changed",
+    "Cannot do this: your roles have changed while the request was carried out; send it again",
+  )
 }

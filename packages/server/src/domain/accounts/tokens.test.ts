@@ -71,7 +71,7 @@ describe("tokens.authenticate", () => {
     const chosen = "chosen-by-the-operator-0123456789-abcdef"
     await rules.stores.tokens.add(makeToken(rules.clock, bob.ownerId, reading, chosen).record)
 
-    expect(await rules.nouns.tokens.authenticate(chosen)).toMatchObject({ username: "bob" })
+    expect(await rules.nouns.tokens.authenticate(chosen)).toMatchObject({ actorName: "bob" })
     await expect(rules.nouns.tokens.authenticate(chosen.toUpperCase())).rejects.toThrow(refusal)
   })
 

@@ -31,6 +31,8 @@ export interface Membership extends Omit<Member, "user"> {
  * entry in the same transaction.
  */
 export interface MemberStore {
+  /** The roles of a person in organisations, by their ids. */
+  findRoles(userId: string): Promise<ReadonlyMap<string, Role>>
   listMemberships(userId: string, page: PageRequest): Promise<Page<Membership>>
   list(id: string, page: PageRequest): Promise<Page<Member>>
   /** Changes the role of a member, or invites the user. */

@@ -1,9 +1,10 @@
 import { type Database, type Dialect, rows, type Script } from "@hamlet/database"
 import {
   type Acting,
-  assertRolesKept,
   findActing,
   hasChangeableRoles,
+  hasRolesOf,
+  rolesChanged,
 } from "../../domain/access/acting.ts"
 import type { Role } from "../../domain/access/roles.ts"
 
@@ -28,6 +29,7 @@ export function guardRoles(db: Database): Database {
 function* guarded<T>(dialect: Dialect, acting: Acting, script: () => Script<T>): Script<T> {
   const found = yield* rows<{ orgId: string; role: Role }>`
     select org_id, role from memberships where user_id = ${acting.actorId} and accepted_at is not null ${dialect.forShare}`
-  assertRolesKept(acting, new Map(found.map(({ orgId, role }) => [orgId, role])))
+  if (!hasRolesOf(acting, new Map(found.map(({ orgId, role }) => [orgId, role]))))
+    throw rolesChanged()
   return yield* script()
 }

@@ -39,6 +39,12 @@ const pendingMax = 100
 /** Members in the database. */
 export function createMemberStore(db: Database): MemberStore {
   return {
+    async findRoles(userId) {
+      const found = await db.read<{ orgId: string; role: Role }>`
+        select m.org_id, m.role from memberships m join users o on o.id = m.org_id and o.suspended_at is null
+        where m.user_id = ${userId} and m.accepted_at is not null limit ${limits.organisationsPerUserMax}`
+      return new Map(found.map(({ orgId, role }) => [orgId, role]))
+    },
     listMemberships: (userId, page) =>
       readPage<MembershipRow, Membership>(db, page, byOrg, toMembership)`
         select users.id, users.id as org__id, users.username as org__username, m.role, m.created_at,

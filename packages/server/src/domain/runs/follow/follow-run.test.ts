@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../../../test/support/rules.ts"
+import { createMemberStore } from "../../../storage/organisations/members.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Val } from "../../vals/vals.ts"
 import { type LiveRun, LiveRuns } from "../live-runs.ts"
@@ -45,6 +46,7 @@ describe("RunFollowers", () => {
       live,
       rules.stores.runs,
       rules.stores.vals,
+      createMemberStore(rules.db),
       { pollMs: 1, ...limits },
     )
   const follow = (id: string, from = 0, as = ada) => followers.follow(as, id, from, leaving.signal)
@@ -106,6 +108,17 @@ describe("RunFollowers", () => {
   async function tellAll(steps: AsyncGenerator<readonly FollowEvent[]>) {
     return tell((await Array.fromAsync(steps)).flat())
   }
+
+  test("follow ends, and sends nothing more, once a role of the caller has ended", async () => {
+    const run = await begin()
+    const orgId = rules.clock.newId()
+    const removed: Caller = { ...ada, roles: new Map([...ada.roles, [orgId, "viewer"]]) }
+    const steps = await follow(run.id, 0, removed)
+    run.log(line("secret"))
+
+    expect(await steps.next()).toEqual({ done: true, value: undefined })
+    run.finish(succeed)
+  })
 
   test("follow sends existing lines, then new ones, then the end", async () => {
     const run = await begin()

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { OpenCounts } from "@hamlet/kit"
+import { hasChangeableRoles, hasRolesOf } from "../../access/acting.ts"
 import type { Caller } from "../../access/caller.ts"
 import { AppError } from "../../app-error.ts"
+import type { MemberStore } from "../../organisations/members.ts"
 import type { ValStore } from "../../vals/vals.ts"
 import type { LiveRun, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
@@ -22,6 +24,7 @@ export class RunFollowers {
   readonly #liveRuns: LiveRuns
   readonly #store: RunStore
   readonly #vals: Pick<ValStore, "findById">
+  readonly #members: Pick<MemberStore, "findRoles">
   readonly #limits: Readonly<typeof defaults>
   readonly #perAccount = new OpenCounts()
   readonly #stopping = new AbortController()
@@ -32,12 +35,14 @@ export class RunFollowers {
     liveRuns: LiveRuns,
     store: RunStore,
     vals: Pick<ValStore, "findById">,
+    members: Pick<MemberStore, "findRoles">,
     limits: Partial<typeof defaults> = {},
   ) {
     this.#runs = runs
     this.#liveRuns = liveRuns
     this.#store = store
     this.#vals = vals
+    this.#members = members
     this.#limits = { ...defaults, ...limits }
   }
 
@@ -97,11 +102,22 @@ export class RunFollowers {
     this.#count += 1
     const end = this.#perAccount.open(caller.ownerId)
     try {
-      yield* steps
+      for await (const step of steps) {
+        // The client follows again, and is refused then.
+        if (await this.#hasLostRole(caller)) return
+        yield step
+      }
     } finally {
       this.#count -= 1
       end()
     }
+  }
+
+  async #hasLostRole(caller: Caller): Promise<boolean> {
+    return (
+      hasChangeableRoles(caller) &&
+      !hasRolesOf(caller, await this.#members.findRoles(caller.actorId))
+    )
   }
 
   async *#steps(
