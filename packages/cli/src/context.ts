@@ -14,6 +14,8 @@ export interface CommonOptions {
   readonly isColourAllowed: boolean
   /** The name of a saved server. */
   readonly server: string | undefined
+  /** The organisation for which the command acts. */
+  readonly owner: string | undefined
 }
 
 /** What a command receives besides its own options. */
@@ -54,6 +56,6 @@ export function createContext(
     output,
     interruption,
     describeProgram,
-    connect: async () => connect(env, options.server),
+    connect: async () => connect(env, options.server, {}, options.owner),
   }
 }

@@ -222,17 +222,19 @@ function addCommonOptions(command: Command): void {
     .optionsGroup(commonGroup)
     .option("--json", "print JSON; lists have one object per line")
     .option("--server <server>", 'use this server (see "hamlet server list")')
+    .option("--owner <org>", "act for this organisation, not for yourself")
     .option("--no-color", "disable colour, as NO_COLOR does")
 }
 
 function toCommon(command: Command): CommonOptions {
   const values = toAncestry(command).map((one) =>
-    one.opts<{ json?: true; server?: string; color: boolean }>(),
+    one.opts<{ json?: true; server?: string; owner?: string; color: boolean }>(),
   )
   return {
     json: values.some(({ json }) => json === true),
     isColourAllowed: values.every(({ color }) => color !== false),
     server: values.find(({ server }) => server !== undefined)?.server,
+    owner: values.find(({ owner }) => owner !== undefined)?.owner,
   }
 }
 
@@ -256,9 +258,10 @@ function toExamples({ examples }: CommandDefinition): string {
   ].join("\n")
 }
 
-/** The words that can name a command: neither options nor the value of `--server`. */
+/** The words that can name a command: neither options nor the values of common ones. */
 function toWords(args: readonly string[]): readonly string[] {
-  const words = args.filter((arg, index) => !arg.startsWith("-") && args[index - 1] !== "--server")
+  const isValue = (index: number) => /^--(?:server|owner)$/.test(args[index - 1] ?? "")
+  const words = args.filter((arg, index) => !arg.startsWith("-") && !isValue(index))
   // `hamlet help val` and `hamlet val help list` are about the words after `help`.
   return words.filter((word, index) => word !== "help" || index > 1)
 }

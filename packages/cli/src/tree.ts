@@ -126,6 +126,10 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Manage invitations, for administrators",
     loadVerbs: () => import("./commands/invite/verbs.ts"),
   },
+  org: {
+    summary: "Manage organisations and the people in them",
+    loadVerbs: () => import("./commands/org/verbs.ts"),
+  },
   node: {
     summary: "Show the nodes of the installation, for administrators",
     loadVerbs: () => import("./commands/node/verbs.ts"),

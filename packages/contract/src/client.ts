@@ -106,7 +106,7 @@ function toMethods<Result>(call: Call<Result>) {
   )
 }
 
-function toServer({ baseUrl, token }: ClientOptions): Server {
+function toServer({ baseUrl, token, owner }: ClientOptions): Server {
   const { protocol, origin, pathname } = new URL(baseUrl)
   // Without a scheme, `localhost:3000` is a valid URL with the scheme `localhost`.
   if (!/^https?:$/.test(protocol))
@@ -119,7 +119,9 @@ function toServer({ baseUrl, token }: ClientOptions): Server {
       "Cannot create a client with this token: it is empty or contains characters that a header cannot carry",
     )
   }
-  return { baseUrl: origin + pathname.replace(/\/+$/, ""), token }
+  if (owner !== undefined && !/^@?[\w-]+$/.test(owner))
+    throw new TypeError(`Cannot create a client that acts for "${owner}": it is no name or id`)
+  return { baseUrl: origin + pathname.replace(/\/+$/, ""), token, owner }
 }
 
 function toSendDeps(options: ClientOptions): SendDeps {

@@ -13,6 +13,7 @@ export const command = defineCall({
       json: { ...me, server: { name, url: server.url } },
       fields: [
         ["username", me.username],
+        ...(me.actor ? [["person", me.actor.username] as const] : []),
         ["email", me.email, `${me.email ?? ""}${confirmed}`],
         ["server", name],
         ["url", server.url],

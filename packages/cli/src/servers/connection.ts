@@ -13,7 +13,7 @@ export interface Me {
 export interface Connection {
   readonly client: Client
   readonly server: SelectedServer
-  /** The owner of the token. Asks the server if it is not saved. */
+  /** For whom commands act. Asks the server if it is not saved. */
   me(): Promise<Me>
 }
 
@@ -28,17 +28,22 @@ export function connect(
   env: Readonly<Record<string, string | undefined>>,
   name: string | undefined,
   requestLimits: RequestLimits = {},
+  owner: string | undefined = env.HAMLET_OWNER || undefined,
 ): Connection {
-  return connectTo(selectServer(env, name), requestLimits)
+  return connectTo({ ...selectServer(env, name), owner }, requestLimits)
 }
 
 /** Connects to a server that is already selected. */
 export function connectTo(server: SelectedServer, requestLimits: RequestLimits = {}): Connection {
   if (server.token !== undefined && !/^[\x21-\x7e]+$/.test(server.token))
     throw new CliError("usage", "Cannot use this token: it is empty or contains invalid characters")
+  const { owner } = server
+  if (owner !== undefined && !/^@?[\w-]+$/.test(owner))
+    throw new CliError("usage", `Cannot act for "${owner}": it is no name of an organisation`)
   const client = createClient({
     baseUrl: server.url,
     token: server.token,
+    owner,
     timeoutMs: requestLimits.timeoutMs ?? limits.timeoutMs,
     retriesMax: requestLimits.retriesMax ?? limits.retriesMax,
   })
@@ -47,7 +52,8 @@ export function connectTo(server: SelectedServer, requestLimits: RequestLimits =
     client,
     server,
     me() {
-      user ??= server.user ? Promise.resolve(server.user) : client.getMe()
+      const saved = owner === undefined ? server.user : undefined
+      user ??= saved ? Promise.resolve(saved) : client.getMe()
       // The server may be unavailable at first.
       user.catch(() => {
         user = undefined

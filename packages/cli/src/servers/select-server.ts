@@ -9,6 +9,8 @@ export interface SelectedServer {
   readonly token: string | undefined
   /** The owner of the token, if saved. */
   readonly user: SavedServer["user"] | undefined
+  /** The organisation for which commands act; the user, if it is absent. */
+  readonly owner?: string | undefined
 }
 
 const signInAdvice = 'sign in with "hamlet login URL"'

@@ -1,3 +1,4 @@
+import { ownerHeader } from "../owner-header.ts"
 import type { Method } from "../route.ts"
 import type { Content } from "./input.ts"
 import type { AnyCallOptions } from "./types.ts"
@@ -28,10 +29,11 @@ interface RouteFacts {
   readonly response: "json" | "text" | "bytes" | "none"
 }
 
-/** The server and the token. */
+/** The server, the token, and for whom the requests act. */
 export interface Server {
   readonly baseUrl: string
   readonly token: string | undefined
+  readonly owner: string | undefined
 }
 
 /** Puts each field of the input into the path, the query or the body. `row` is one of contract.ts. */
@@ -121,6 +123,7 @@ function toHeaders(
   else if (route.body === "bytes" && contentType !== undefined)
     headers.set("content-type", String(contentType))
   if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
+  if (server.owner !== undefined) headers.set(ownerHeader, server.owner)
   if (route.method === "post" && route.body !== "bytes")
     headers.set("idempotency-key", options.idempotencyKey ?? createIdempotencyKey())
   if (options.respondAsync) headers.set("prefer", "respond-async")

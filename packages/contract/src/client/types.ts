@@ -14,6 +14,8 @@ export interface ClientOptions {
   readonly baseUrl: string
   /** Without a token the client is anonymous. */
   readonly token?: string | undefined
+  /** The organisation for which the client acts, by name or id; by default the user. */
+  readonly owner?: string | undefined
   readonly fetch?: Fetch | undefined
   readonly retriesMax?: number | undefined
   /** Per attempt. */

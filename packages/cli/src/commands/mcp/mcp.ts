@@ -1,3 +1,4 @@
+import { ownerHeader } from "@hamlet/contract/owner-header"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Server } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
@@ -23,6 +24,7 @@ your machine. It passes everything on to the server, with the token that you are
     const client = await connectAssistant(
       `${server.url}/mcp${readOnly ? "?readonly" : ""}`,
       server.token,
+      server.owner,
     )
     const ended = new Promise((resolve) => process.stdin.once("close", resolve))
     const handle = serveStdio(() => createServer(client), { maxSubscriptions: 0 })
@@ -37,13 +39,19 @@ your machine. It passes everything on to the server, with the token that you are
   },
 })
 
-async function connectAssistant(url: string, token: string | undefined): Promise<Client> {
+async function connectAssistant(
+  url: string,
+  token: string | undefined,
+  owner: string | undefined,
+): Promise<Client> {
   const client = new Client(
     { name: "hamlet-cli", version: "1" },
     { versionNegotiation: { mode: "auto" } },
   )
-  const headers: Record<string, string> =
-    token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const headers: Record<string, string> = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(owner === undefined ? {} : { [ownerHeader]: owner }),
+  }
   try {
     await client.connect(
       new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
