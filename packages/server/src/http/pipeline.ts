@@ -3,6 +3,7 @@ import type { PageRoom } from "@hamlet/database/page"
 import { currentWork, runOnce } from "@hamlet/kit"
 import { runAs } from "../domain/access/acting.ts"
 import { assertAccess, assertPerson, type Caller } from "../domain/access/caller.ts"
+import { assertMayWriteFor } from "../domain/access/rights.ts"
 import { AppError } from "../domain/app-error.ts"
 import { runAtDepth } from "../domain/call-depth.ts"
 import type { Call, Handler } from "./call.ts"
@@ -48,6 +49,7 @@ export async function handleRoute(
     caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (route.isPersonal && caller) assertPerson(caller)
+  if (route.method !== "get" && !route.isPersonal && caller) assertMayWriteFor(caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
     await allowances.takeStorageRequest(caller.ownerId)
   const { bodyBytesMax, mailBodyBytesMax } = api

@@ -63,6 +63,23 @@ function defineRequests(suite: ApiSuite): void {
     }
   })
 
+  test("acts for an organisation that a tool names, or that the connection does", async () => {
+    const ada = await person()
+    const username = `org${crypto.randomUUID().slice(0, 8)}`
+    expectStatus(await call("POST", "/v1/orgs", { as: ada, body: { username } }), 201)
+    const { tool } = await connectMcp(suite.api, ada)
+    expect((await tool("list_orgs", {})).data.owners).toEqual([
+      { username: ada.username, type: "user" },
+      { username, type: "org", role: "owner" },
+    ])
+    await tool("create_val", { name: "shared", code, owner: username })
+    expect((await tool("read_val", { val: "shared", owner: username })).text).toContain("// one")
+    expect((await tool("list_my_vals", {})).data.vals).toEqual([])
+    const others = await connectMcp(suite.api, await person())
+    const refused = await others.tool("list_my_vals", { owner: username })
+    expect(refused.text).toContain("org_not_found")
+  })
+
   test("has the same tools at /v3/mcp", async () => {
     const ada = await suite.sharedUser()
     const names = async (path: string) => {

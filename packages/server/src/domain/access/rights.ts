@@ -70,6 +70,12 @@ export function canSee(val: ValAccess, caller: Viewer | undefined): boolean {
   return rightsOn(val, caller).see
 }
 
+/** Throws where the caller acts for an organisation whose data its role does not let it change. */
+export function assertMayWriteFor({ actorId, ownerId, ownerName, roles }: Caller): void {
+  if (ownerId === actorId || isAtLeast(roles.get(ownerId), "member")) return
+  throw roleTooLow("change this", ownerName)
+}
+
 /** A val as errors name it. */
 type NamedVal = ValAccess & {
   readonly id: string

@@ -78,8 +78,7 @@ export function createAuthenticator(nouns: Nouns) {
 async function actFor({ organisations }: Nouns, caller: Caller, request: Request): Promise<Caller> {
   const owner = request.headers.get(ownerHeader) ?? findOwner(request.url)
   if (owner === null) return caller
-  const isRead = request.method === "GET" || request.method === "HEAD"
-  return organisations.actFor(caller, owner, isRead ? "viewer" : "member")
+  return organisations.actFor(caller, owner, "viewer")
 }
 
 /** The parameter `owner` of the query. Nearly no request has it. */

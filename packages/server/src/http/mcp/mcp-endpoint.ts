@@ -1,3 +1,4 @@
+import { ownerHeader } from "@hamlet/contract"
 import { depthHeader } from "@hamlet/sandbox"
 import type { Caller } from "../../domain/access/caller.ts"
 import { AppError } from "../../domain/app-error.ts"
@@ -41,7 +42,7 @@ export async function respondToMcp(
       version,
       baseUrl,
     },
-    toFetch(baseUrl, fetchApi, request, connection),
+    toFetch(baseUrl, fetchApi, request, caller, connection),
     request.signal,
   )
   return { status, headers, body }
@@ -71,6 +72,7 @@ function toFetch(
   baseUrl: string,
   fetchApi: FetchApi,
   { headers }: Request,
+  { actorId, ownerId }: Caller,
   connection: ApiConnection,
 ): (path: string, init?: RequestInit) => Promise<Response> {
   const authorization = headers.get("authorization") ?? ""
@@ -79,6 +81,8 @@ function toFetch(
     const request = new Request(baseUrl + path, init)
     request.headers.set("authorization", authorization)
     if (depth !== null) request.headers.set(depthHeader, depth)
+    if (ownerId !== actorId && !request.headers.has(ownerHeader))
+      request.headers.set(ownerHeader, ownerId)
     return fetchApi(request, connection)
   }
 }

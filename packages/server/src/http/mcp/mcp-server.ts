@@ -1,6 +1,7 @@
 import type { ErrorCode, Scope } from "@hamlet/contract"
 import { ApiError } from "@hamlet/contract/client"
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server"
+import { z } from "zod"
 import type { Caller } from "../../domain/access/caller.ts"
 import type { Log } from "../ops/log.ts"
 import { type McpTool, type ToolContext, ToolError, toolLimits } from "./tool.ts"
@@ -9,6 +10,7 @@ import { branchTools } from "./tools/branches.ts"
 import { changeValTools } from "./tools/change-vals.ts"
 import { docTools } from "./tools/docs.ts"
 import { fileTools } from "./tools/files.ts"
+import { orgTools } from "./tools/orgs.ts"
 import { runTools } from "./tools/runs.ts"
 import { settingTools } from "./tools/settings.ts"
 import { sqliteTools } from "./tools/sqlite.ts"
@@ -23,6 +25,8 @@ export interface McpRequest extends ToolContext {
   readonly version: string
   readonly baseUrl: string
   readonly log: Pick<Log, "debug" | "info" | "error">
+  /** The calls of a tool that acts for an owner; undefined for the caller as it is. */
+  actFor(owner: string | undefined): Pick<ToolContext, "client" | "fetch" | "username">
 }
 
 /**
@@ -60,7 +64,7 @@ function createServer(mcp: McpRequest): McpServer {
       {
         title,
         description,
-        inputSchema: tool.input,
+        inputSchema: tool.input.extend(ownerArgument),
         outputSchema: tool.output,
         annotations: {
           title,
@@ -77,9 +81,20 @@ function createServer(mcp: McpRequest): McpServer {
   return server
 }
 
-function toInstructions({ username, baseUrl, isReadOnly }: McpRequest): string {
+/** Every tool can act for an organisation. */
+const ownerArgument = {
+  owner: z
+    .string()
+    .regex(/^@?[\w-]{1,36}$/, "must be a name")
+    .describe("The organisation to act for, see list_orgs; by default the user")
+    .optional(),
+}
+
+function toInstructions({ caller, baseUrl, isReadOnly }: McpRequest): string {
+  const { actorId, actorName, ownerId, ownerName } = caller
+  const acting = ownerId === actorId ? "" : ` for the organisation ${ownerName}`
   return [
-    `Hamlet hosts vals: small TypeScript modules that run on Deno in a sandbox. You act as user ${username} of ${baseUrl}.`,
+    `Hamlet hosts vals: small TypeScript modules that run on Deno in a sandbox. You act as user ${actorName}${acting} of ${baseUrl}.`,
     "A val of type http responds to web requests at its own address, a script is called with arguments, an interval runs on a schedule, an email val receives mail.",
     "Before you write your first val, call read_docs with page vals, and with page std for blob storage, a SQLite database, mail and language models.",
     isReadOnly
@@ -104,7 +119,9 @@ async function callTool(mcp: McpRequest, tool: McpTool, input: object, signal: A
     })
   try {
     // The library has validated the input with the schema of the tool.
-    const { data, text = JSON.stringify(data) } = await tool.run(mcp, input as never)
+    const { owner, ...rest } = input as { readonly owner?: string }
+    const context = owner === undefined ? mcp : { ...mcp, ...mcp.actFor(owner.replace("@", "")) }
+    const { data, text = JSON.stringify(data) } = await tool.run(context, rest as never)
     note("done")
     return {
       content: [{ type: "text" as const, text }],
@@ -137,6 +154,8 @@ const advice: Partial<Readonly<Record<ErrorCode, string>>> = {
   version_not_found: "Call list_versions to see which versions exist",
   run_not_found: "Call list_runs to see the runs of this account",
   blob_not_found: "Call list_blobs to see the keys",
+  org_not_found: "Call list_orgs to see the organisations of the user",
+  role_too_low: "Another member of the organisation has to do this",
   not_owner: "Only the owner of a val may change it; create a val of your own with create_val",
   name_taken: "Choose another name, or change the existing val with edit_val",
   not_http: "Only vals of type http have a web address; run this one with run_val",
@@ -164,6 +183,7 @@ const tools: readonly McpTool[] = [
   ...settingTools,
   ...sqliteTools,
   ...blobTools,
+  ...orgTools,
   ...docTools,
 ]
 

@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads"
-import { atMostLevels, limits as wireLimits } from "@hamlet/contract"
+import { atMostLevels, ownerHeader, limits as wireLimits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
 import { isRecord } from "@hamlet/contract/is-record"
 import { serveJobs } from "@hamlet/kit"
@@ -47,17 +47,27 @@ async function respond(
   if (!message.isValid) return toRpcError(message.code, message.reason)
   const { baseUrl, caller } = facts
   const { fetch, signal } = createApiPort(port)
+  const actFor = (owner: string | undefined) => ({
+    client: createClient({
+      baseUrl,
+      owner,
+      retriesMax: 0,
+      timeoutMs,
+      fetch: (url, init) => fetch(url.slice(baseUrl.length), init),
+    }),
+    fetch(path: string, init?: RequestInit) {
+      if (owner === undefined) return fetch(path, init)
+      const headers = new Headers(init?.headers)
+      headers.set(ownerHeader, owner)
+      return fetch(path, { ...init, headers })
+    },
+    username: owner ?? caller.ownerName,
+  })
   return handleMessage(
     {
       ...facts,
-      client: createClient({
-        baseUrl,
-        retriesMax: 0,
-        timeoutMs,
-        fetch: (url, init) => fetch(url.slice(baseUrl.length), init),
-      }),
-      fetch,
-      username: caller.actorName,
+      ...actFor(undefined),
+      actFor,
       docs,
       log: {
         debug: (event, fields = {}) => void log.push(["debug", event, fields]),

@@ -78,6 +78,7 @@ export const toolInputs: Readonly<Record<string, readonly Arguments[]>> = {
     { statements: Array.from({ length: 100 }, () => ({ sql: `select '${"a".repeat(9_000)}'` })) },
   ],
   list_blobs: [{ limit: 1_000 }],
+  list_orgs: [{}],
   read_blob: [{ key: "k" }],
   write_blob: [{ key: "k", text: "\n".repeat(900_000) }],
   delete_blob: [{ key: "z%FF".repeat(100) }],
