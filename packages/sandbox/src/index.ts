@@ -91,7 +91,7 @@ export type { EgressListener, EgressPaths } from "./sandboxes/egress-listener.ts
 export { adviseOnBubblewrap, listIsolationWarnings } from "./sandboxes/isolation-advice.ts"
 export { identityOf, isAlive } from "./sandboxes/launch/process-identity.ts"
 export type { ToolFailure, ToolJob, ToolLimits, ToolOutcome } from "./sandboxes/launch/tool-run.ts"
-export { writeModules } from "./sandboxes/module-cache.ts"
+export { writeModule } from "./sandboxes/module-cache.ts"
 export {
   archiveLimits,
   compressArchive,

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { writeModules } from "@hamlet/sandbox"
+import { writeModule } from "@hamlet/sandbox"
 import type { ImportRules } from "../import-rules.ts"
 import { DenoGraph } from "./deno-graph.ts"
 import { type DenoInfo, type DenoSetup, fetchInfo, findFetchError } from "./deno-info.ts"
@@ -73,7 +73,7 @@ function replaceModules(
     return code === undefined ? [] : [{ url: specifier, code }]
   })
   for (const { url } of found) replaced.add(url)
-  writeModules(env.DENO_DIR ?? "", found)
+  for (const module of found) writeModule(env.DENO_DIR ?? "", module)
   return found.length > 0
 }
 

@@ -13,7 +13,7 @@ import { join } from "node:path"
 import { notRun, waitUntil } from "@hamlet/kit/testing"
 import { programLimits } from "../processes/program-limits.ts"
 import { type ProgramModule, toModuleType } from "../program/program-module.ts"
-import { toCachePath, toModuleFile, writeModules } from "../sandboxes/module-cache.ts"
+import { toCachePath, toModuleFile, writeModule } from "../sandboxes/module-cache.ts"
 import {
   denoPath,
   evaluate,
@@ -55,7 +55,7 @@ async function openStage(limits: ConstructorParameters<typeof Emitter>[2] = {}) 
     async load(modules: readonly ProgramModule[], code: string): Promise<unknown> {
       const sandbox = await sandboxes.launch()
       try {
-        sandbox.addModules(modules)
+        await sandbox.addModules(modules)
         return await evaluate(sandbox, code)
       } finally {
         await sandbox.stop()
@@ -93,7 +93,7 @@ function transpileWithDeno(
   const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
   try {
     mkdirSync(join(folder, "deno"))
-    writeModules(join(folder, "deno"), [...modules, ...imported])
+    for (const module of [...modules, ...imported]) writeModule(join(folder, "deno"), module)
     const main = join(folder, "main.js")
     const imports = modules.map(({ url }) => `import(${JSON.stringify(url)})`)
     writeFileSync(main, `await Promise.allSettled([${imports}])`)
@@ -190,7 +190,8 @@ describe.skipIf(!hasBubblewrap)("EmitFolder", () => {
       const shared = join(emits.folder, `${toEmitKey(module)}.module`)
       const write = (name: string, ...modules: readonly ProgramModule[]) => {
         const path = join(folder, name, "remote", toCachePath(module.url))
-        writeModules(join(folder, name), modules, (one, to) => emits.link(one, to))
+        for (const module of modules)
+          writeModule(join(folder, name), module, (one, to) => emits.link(one, to))
         return { isLinked: statSync(path).ino === statSync(shared).ino, path }
       }
       expect(write("own", module).isLinked).toBe(true)

@@ -100,22 +100,22 @@ export class ProgramProcess implements EgressClient {
 
   /**
    * Sends the program to the guest. The first run must have a slot: it gets what the module logs
-   * while it is evaluated.
+   * while it is evaluated. Rejects if its modules cannot be written.
    */
-  load(): void {
+  async load(): Promise<void> {
     if (this.#isLoading || this.isEnding) return
     this.#isLoading = true
     const { sandbox, egressKey } = this
     sandbox.egressListener?.setClient(this)
     sandbox.send({ kind: "surroundings", env: this.#content.env, egressKey })
-    sandbox.addModules(this.#content.modules)
     const { bundles, modules } = this.#content
+    // The sandbox gets a copy. Here they would use memory as long as the process lives.
+    this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
+    await sandbox.addModules(modules)
     const builtIns = listBuiltIns(modules)
     const begin = (packages: PackagesUse) => sandbox.send({ kind: "begin", builtIns, packages })
     if (bundles.length > 0) void sandbox.addBundles(bundles).then(begin)
     else begin("none")
-    // The sandbox has a copy. Here it would use memory as long as the process lives.
-    this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }
 
   get ownerId(): string {

@@ -172,7 +172,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     }
     slot.process = process
     process.addRun(slot)
-    process.load()
+    await process.load()
     const stopped = await slot.whenLoaded()
     process.retire()
     return stopped
@@ -222,7 +222,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     const slot = this.#addSlot(process, run)
     try {
       if (run.begin) await run.begin(slot)
-      process.load()
+      await process.load()
       return slot
     } catch (error) {
       // The run was taken from this node, or the disk is full.

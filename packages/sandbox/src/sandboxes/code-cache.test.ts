@@ -59,7 +59,7 @@ test("CodeCache.fill reports a process that ends by itself, and not that the ser
       denoDir: folder,
       isEnding: true,
       exited: Promise.resolve({ code: undefined, signal: "SIGKILL", reason, message }),
-      addModules() {},
+      async addModules() {},
       send() {},
     }
     await new CodeCache(folder).fill(compiling, "http://localhost/example", 1_000)
@@ -81,7 +81,7 @@ test("CodeCache.fill waits for a process that is storing something", async () =>
     denoDir,
     isEnding: false,
     exited: new Promise<never>(() => {}),
-    addModules() {},
+    async addModules() {},
     send() {
       stored.run("insert into codecache values ('hamlet:guest', null)")
       this.onMessage?.()

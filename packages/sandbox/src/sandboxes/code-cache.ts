@@ -43,7 +43,7 @@ export interface CompilingProcess {
   readonly denoDir: string
   readonly exited: Promise<SandboxExit>
   readonly isEnding: boolean
-  addModules(modules: readonly ProgramModule[]): void
+  addModules(modules: readonly ProgramModule[]): Promise<void>
   send(message: HostMessage): void
 }
 
@@ -123,7 +123,7 @@ async function load(process: CompilingProcess, exampleUrl: string): Promise<void
   const names = { label: "example", runId: "example", scheme: "http", endpoint: url }
   const loaded = Promise.withResolvers<void>()
   process.onMessage = () => loaded.resolve()
-  process.addModules([{ url, code, type: "js" }])
+  await process.addModules([{ url, code, type: "js" }])
   const limits = { logBytesMax: 0, returnBytesMax: 0 }
   process.send({ kind: "load", url, ...names, isHttp: false, limits })
   process.send({ kind: "surroundings", env: {}, egressKey: "" })

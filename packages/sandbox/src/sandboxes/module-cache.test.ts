@@ -2,9 +2,9 @@ import { expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { writeModules } from "./module-cache.ts"
+import { writeModule } from "./module-cache.ts"
 
-test("writeModules writes only inside of the cache, whatever the address", () => {
+test("writeModule writes only inside of the cache, whatever the address", () => {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-cache-test-"))
   const bad = [
     "http://../x",
@@ -17,9 +17,7 @@ test("writeModules writes only inside of the cache, whatever the address", () =>
     "http://%2e%2e/x",
   ]
   for (const url of bad)
-    expect(() => writeModules(join(folder, "cache"), [{ url, code: "" }])).toThrow(
-      "Cannot put module",
-    )
+    expect(() => writeModule(join(folder, "cache"), { url, code: "" })).toThrow("Cannot put module")
   expect(readdirSync(folder)).toEqual([])
   const good = [
     "http://localhost:8080/v/../../../x",
@@ -27,10 +25,7 @@ test("writeModules writes only inside of the cache, whatever the address", () =>
     "http://[::1]:80/",
     "http://A.Example:81/x",
   ]
-  writeModules(
-    join(folder, "cache"),
-    good.map((url) => ({ url, code: "" })),
-  )
+  for (const url of good) writeModule(join(folder, "cache"), { url, code: "" })
   const found = readdirSync(folder, { recursive: true }).filter((name) =>
     /\/[0-9a-f]{64}$/.test(String(name)),
   )

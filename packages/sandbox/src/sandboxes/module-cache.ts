@@ -5,25 +5,23 @@ import { sha256, toOwnJson } from "@hamlet/kit"
 import type { ProgramModule } from "../program/program-module.ts"
 
 /**
- * Puts modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
+ * Puts a module into Deno's cache of downloaded modules, so that `--cached-only` imports it
  * without a network. Deno does not document the layout of the cache: its version is pinned, and a
  * test imports a module from here. `link` puts a file there that it already has, and returns
  * whether it did: to write one takes longer, and on a busy disk a hundred times as long.
  */
-export function writeModules(
+export function writeModule(
   denoDir: string,
-  modules: readonly ProgramModule[],
+  module: ProgramModule,
   link: (module: ProgramModule, path: string) => boolean = () => false,
 ): void {
-  for (const module of modules) {
-    const path = toModulePath(denoDir, module)
-    const folder = dirname(path)
-    if (!existsSync(folder)) mkdirSync(folder, folderMode)
-    if (link(module, path)) continue
-    // Through a link of the same URL, it would change the file that others have too.
-    rmSync(path, { force: true })
-    writeFileSync(path, toModuleFile(module), fileMode)
-  }
+  const path = toModulePath(denoDir, module)
+  const folder = dirname(path)
+  if (!existsSync(folder)) mkdirSync(folder, folderMode)
+  if (link(module, path)) return
+  // Through a link of the same URL, it would change the file that others have too.
+  rmSync(path, { force: true })
+  writeFileSync(path, toModuleFile(module), fileMode)
 }
 
 /** Writes a module without blocking, if no run waits for it. */

@@ -5,7 +5,7 @@ import {
   type PackagesUse,
   unsentName,
 } from "@hamlet/guest/protocol"
-import { Refused, type Watchdog } from "@hamlet/kit"
+import { mapInSlices, Refused, type Watchdog } from "@hamlet/kit"
 import { hasSlowLane, setSlowLane } from "../cpu-priority/slow-lane.ts"
 import type { EmitFolder } from "../emits/emit-folder.ts"
 import type { ProgramModule } from "../program/program-module.ts"
@@ -20,7 +20,7 @@ import type { GuestProcess } from "./launch/guest-process.ts"
 import type { LaunchedProcess } from "./launch/launched-process.ts"
 import { type LaunchHost, launch } from "./launch/launcher.ts"
 import { createLimitChecks, type LimitChecks } from "./launch/limit-checks.ts"
-import { writeModuleLater, writeModules } from "./module-cache.ts"
+import { writeModule, writeModuleLater } from "./module-cache.ts"
 import { assertHash, type PackageFolders, toPackagesFolder } from "./packages/package-folders.ts"
 import { type ProgramParts, toProgramProfile } from "./profiles/program-profile.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
@@ -168,16 +168,19 @@ export class Sandbox {
 
   /**
    * Puts the modules into the guest's cache, before the guest is told to load them. If that fails,
-   * the process ends.
+   * the process ends. In slices: hundreds of files that cannot be linked would block other requests.
    */
-  addModules(modules: readonly ProgramModule[]): void {
-    if (this.#hasEnded) return
+  async addModules(modules: readonly ProgramModule[]): Promise<void> {
     try {
-      writeModules(
-        this.#folder.deno,
-        modules,
-        (module, path) => this.#host.emits?.link(module, path) ?? false,
-      )
+      await mapInSlices(modules, (module) => {
+        // Its folder may be removed by now.
+        if (this.#hasEnded) return
+        writeModule(
+          this.#folder.deno,
+          module,
+          (module, path) => this.#host.emits?.link(module, path) ?? false,
+        )
+      })
     } catch (error) {
       void this.stop("killed", "its modules could not be written")
       const problem = findStartProblem(error, {}) ?? "its modules cannot be written"
@@ -185,6 +188,7 @@ export class Sandbox {
         cause: error,
       })
     }
+    if (this.#hasEnded) return
     try {
       this.#host.emits?.provide(this.#folder.deno, modules)
     } catch (error) {

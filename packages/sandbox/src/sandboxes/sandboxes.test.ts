@@ -66,7 +66,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     const sandbox = await open.sandboxes.launch()
     const heard: unknown[] = []
     sandbox.onMessage = (message) => heard.push(message)
-    sandbox.addModules([
+    await sandbox.addModules([
       {
         url: "http://localhost:8080/v/ada/main@1",
         code: 'import { two } from "./two@1?x=y"\nif (two !== 2) throw new Error("not two")',
@@ -95,7 +95,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     rmSync(modules, { recursive: true })
     writeFileSync(modules, "")
     const module = { url: "http://localhost:8080/v/ada/main@1", code: "export default 1" }
-    expect(() => sandbox.addModules([module])).toThrow(
+    await expect(sandbox.addModules([module])).rejects.toEqual(
       expect.objectContaining({
         code: "sandbox_unavailable",
         message: "Cannot start a sandbox: its modules cannot be written",
@@ -104,6 +104,26 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     expect(await sandbox.exited).toMatchObject({
       message: "The process ended: its modules could not be written",
     })
+  })
+
+  test("a guest is given many large modules in slices, and nothing is left when it ends meanwhile", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    const modules = Array.from({ length: 1_000 }, (_, index) => ({
+      url: `http://localhost:8080/v/ada/data${index}@1`,
+      code: `"${"x".repeat(25_000)}"`,
+      type: "json" as const,
+    }))
+    const folder = dirname(dirname(sandbox.socketPath))
+    let isAdded = false
+    const adding = sandbox.addModules(modules).then(() => {
+      isAdded = true
+    })
+    await new Promise(setImmediate)
+    expect([isAdded, existsSync(folder)]).toEqual([false, true])
+    await sandbox.stop()
+    await adding
+    expect(existsSync(folder)).toBe(false)
   })
 
   test("a guest sees only its own environment", async () => {
@@ -278,7 +298,7 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const url = "http://localhost:8080/v/ada/deep@1"
-    sandbox.addModules([
+    await sandbox.addModules([
       { url, code: `export default ${"[".repeat(100_000)}${"]".repeat(100_000)}` },
     ])
     sandbox.send(toLoad(url))
@@ -581,7 +601,7 @@ describe("Sandboxes", () => {
     expect(read()).toEqual([undefined, undefined])
     sandbox.setPriority("low")
     sandbox.send({ kind: "ping" })
-    sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
+    await sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
   })
 
   test.if(isLinux)("setPriority reaches every thread without control groups", async () => {
