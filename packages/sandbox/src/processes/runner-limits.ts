@@ -29,7 +29,7 @@ export const runnerLimits = {
   warmBytes: 16 * 1024 ** 2,
   /** A process starts only when this much memory is free. */
   startBytes: 64 * 1024 ** 2,
-  idleMsMax: 60_000,
+  idleMsMax: 65_000,
   processMsMax: 3_600_000,
   /** CPU time that a process may use without a pause. */
   cpuMsMax: 30_000,

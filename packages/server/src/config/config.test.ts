@@ -39,6 +39,8 @@ describe("loadConfig", () => {
       mail: { smtp: { host: "127.0.0.1", port: undefined }, nameServers: undefined },
       oidc: undefined,
     })
+    // A val that a schedule runs every minute keeps its process.
+    expect(loadConfig({}, []).runs.idleMsMax).toBeGreaterThan(60_000)
     const documented = Object.fromEntries(options.map((option) => [option.env, option.default]))
     expect(documented).toMatchObject({
       HAMLET_PORT: "8080",

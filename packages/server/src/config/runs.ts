@@ -114,10 +114,11 @@ export const runSettings = {
   }),
   idleMsMax: integer({
     env: "HAMLET_IDLE_SECONDS",
-    default: 60,
+    default: 65,
     max: 604_800,
     unit: 1000,
-    meaning: "Time after which an idle process ends.",
+    meaning:
+      "Time after which an idle process ends. A val that runs every minute keeps its process if this is a few seconds more than a minute.",
   }),
   processMsMax: integer({
     env: "HAMLET_PROCESS_SECONDS_MAX",

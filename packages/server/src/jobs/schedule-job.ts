@@ -30,7 +30,7 @@ const defaults = {
   soonMs: 60_000,
   soonMax: 1_000,
   /** How long the process of a val exists after its last run. */
-  idleMs: 60_000,
+  idleMs: 65_000,
   /** Owners that are told at a time that their schedules fail. */
   noticesMax: 100,
 }
