@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { constants } from "node:os"
 import { setTimeout } from "node:timers/promises"
 
@@ -50,13 +51,50 @@ async function drain({ stderr }) {
   stderr.destroy()
 }
 
+/** The CPU time of this process and of the children whose end was noticed. */
+let countedSeconds = 0
+
+/** The CPU time since it was last called, which is that of a child that has just ended. */
+function takeCpuSeconds() {
+  const seconds = readCpuSeconds("self")
+  if (seconds === undefined) return undefined
+  const taken = seconds - countedSeconds
+  countedSeconds = seconds
+  return taken
+}
+
+/**
+ * Runs a program that prepares something, and says how long that took. What is not CPU time is mostly
+ * the network and the disk.
+ * @param {string} name
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ */
+export async function runStep(name, command, args, options) {
+  const startedMs = performance.now()
+  const ended = await runCaptured(command, args, options)
+  console.error(toStepLine(name, performance.now() - startedMs, ended.cpuSeconds))
+  return ended
+}
+
+/**
+ * @param {string} name
+ * @param {number} ms
+ * @param {number | undefined} cpuSeconds
+ */
+function toStepLine(name, ms, cpuSeconds) {
+  const cpu = cpuSeconds === undefined ? "" : `, ${cpuSeconds.toFixed(1)} s of CPU time`
+  return `${name}: ${(ms / 1000).toFixed(1)} s${cpu}`
+}
+
 /**
  * Runs a program and captures its output.
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
- * @returns {Promise<{ exitCode: number, output: string }>} output: what it wrote, both streams in
- * the order they came
+ * @returns {Promise<{ exitCode: number, output: string, cpuSeconds?: number | undefined }>} output: what
+ * it wrote, both streams in the order they came
  */
 export function runCaptured(command, args, options) {
   return new Promise((resolve) => {
@@ -68,9 +106,15 @@ export function runCaptured(command, args, options) {
     child.once("error", (error) =>
       resolve({ exitCode: 1, output: `Cannot start ${command}: ${error.message}\n` }),
     )
-    child.once("close", (code, signal) =>
-      resolve({ exitCode: code ?? toExitCode(signal), output: Buffer.concat(chunks).toString() }),
-    )
+    /** @type {number | undefined} */
+    let cpuSeconds
+    child.once("exit", () => {
+      cpuSeconds = takeCpuSeconds()
+    })
+    child.once("close", (code, signal) => {
+      const output = Buffer.concat(chunks).toString()
+      resolve({ exitCode: code ?? toExitCode(signal), output, cpuSeconds })
+    })
   })
 }
 
@@ -115,4 +159,27 @@ function forwardSignals(child, forward) {
 function toExitCode(signal) {
   // Shells report the end by a signal like this.
   return signal ? 128 + constants.signals[signal] : 1
+}
+
+/** The unit of times in /proc; 100 on every architecture of Linux. */
+const ticksPerSecond = 100
+
+/**
+ * The CPU seconds of a process and of its ended children, as `time` counts them. A child counts from
+ * the moment its parent has waited for it: a browser that is killed together with its parent never
+ * does.
+ * @param {number | "self"} pid
+ * @returns {number | undefined} undefined where there is no /proc, and after the process has ended
+ */
+export function readCpuSeconds(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    // The second field is the name in parentheses, which may contain spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number)
+    const ticks = (user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0)
+    return ticks / ticksPerSecond
+  } catch {
+    return undefined
+  }
 }

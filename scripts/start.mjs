@@ -37,7 +37,7 @@ function isBareDenoChosen() {
  */
 function prepareWebApp() {
   const build = join(root, "packages", "web", "src", "build", "main.ts")
-  const child = spawn(bun, [build], { stdio: ["pipe", "ignore", "ignore"] })
+  const child = spawn(bun, [build], { stdio: ["pipe", "ignore", "inherit"] })
   child.once("error", () => {})
   // The build does not keep this process running, and ends with it.
   child.unref()

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { runCaptured } from "../child.mjs"
+import { runStep } from "../child.mjs"
 import { bubblewrapFolder, bubblewrapProgram, findBubblewrap, findOnPath } from "./programs.mjs"
 import { aptOptions, installWithApt } from "./system-packages.mjs"
 
@@ -58,6 +58,8 @@ async function unpackBubblewrap(folder) {
  * @param {string[]} args
  */
 async function run(folder, command, args) {
-  const { exitCode } = await runCaptured(command, args, { cwd: folder, timeout: downloadMsMax })
+  const name = command.split("/").at(-1) ?? command
+  const options = { cwd: folder, timeout: downloadMsMax }
+  const { exitCode } = await runStep(name, command, args, options)
   return exitCode === 0
 }

@@ -78,7 +78,10 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
     expect(machine.readCalls()).toEqual([
       expect.stringMatching(/ install --yes --no-install-recommends bubblewrap$/),
     ])
-    expect(quiet.said()).toEqual(["Installing bubblewrap with apt-get …"])
+    expect(quiet.said()).toEqual([
+      "Installing bubblewrap with apt-get …",
+      expect.stringMatching(/^apt-get install: \d+\.\d s, \d+\.\d s of CPU time$/),
+    ])
     await ensureBubblewrap({ isRoot: true, folder: machine.own })
     expect(machine.readCalls()).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { runCaptured } from "../child.mjs"
+import { runCaptured, runStep } from "../child.mjs"
 import { bun, root } from "./root.mjs"
 
 /**
@@ -40,7 +40,7 @@ export async function installPackages(folder, { dev }, everyMs = remindMs) {
   const startedMs = performance.now()
   const which = dev ? [] : ["--omit=dev"]
   const options = [...which, "--no-audit", "--no-fund", "--loglevel=error", ...retryOptions]
-  const installing = runCaptured("npm", ["ci", ...options], { cwd: folder })
+  const installing = runStep("npm ci", "npm", ["ci", ...options], { cwd: folder })
   const registry = await findRegistry(folder)
   console.error(`Installing the packages of package-lock.json with npm ci from ${registry} …`)
   const reminder = setInterval(() => {

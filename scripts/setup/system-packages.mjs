@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs"
-import { runCaptured } from "../child.mjs"
+import { runStep } from "../child.mjs"
 import {
   findBubblewrap,
   findChromium,
@@ -182,7 +182,7 @@ export async function installWithApt(packages) {
 /** @param {string[]} args */
 function runApt(args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-  return runCaptured("apt-get", [...aptOptions, ...args], { env })
+  return runStep(`apt-get ${args[0]}`, "apt-get", [...aptOptions, ...args], { env })
 }
 
 /**

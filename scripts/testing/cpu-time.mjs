@@ -1,28 +1,3 @@
-import { readFileSync } from "node:fs"
-
-/** The unit of times in /proc; 100 on every architecture of Linux. */
-const ticksPerSecond = 100
-
-/**
- * The CPU seconds of a process and of its ended children, as `time` counts them. A child counts from
- * the moment its parent has waited for it: a browser that is killed together with its parent never
- * does.
- * @param {number | "self"} pid
- * @returns {number | undefined} undefined where there is no /proc, and after the process has ended
- */
-export function readCpuSeconds(pid) {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-    // The second field is the name in parentheses, which may contain spaces and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number)
-    const ticks = (user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0)
-    return ticks / ticksPerSecond
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Attributes the CPU time of one `bun test` to its test files.
  * @param {() => number | undefined} read the CPU seconds of that process so far

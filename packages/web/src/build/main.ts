@@ -37,6 +37,11 @@ await doOnce(
     const { buildApp } = await import("./build-app.ts")
     await buildApp(folder)
     removeOld()
+    const { user, system } = process.cpuUsage()
+    const seconds = [performance.now() / 1_000, (user + system) / 1_000_000]
+    const [took, cpu] = seconds.map((count) => count.toFixed(1))
+    // For `npm start`, which says how long each of its steps took.
+    process.stderr.write(`Building the web app: ${took} s, ${cpu} s of CPU time\n`)
   },
 )
 await Bun.write(Bun.stdout, folder)
