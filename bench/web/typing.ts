@@ -5,7 +5,7 @@ import { startEditorServer } from "../../packages/web/dev/editor-server.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { percentile } from "../harness/stats.ts"
-import { measuredFlags } from "./open-app.ts"
+import { measuredFlags, openApp, signIn } from "./open-app.ts"
 import { keysTyped, type Traced, traceTyping, traceWorker } from "./trace-typing.ts"
 
 const limits = { readyMsMax: 120_000 }
@@ -14,6 +14,9 @@ const sizes = [
   { lines: 100, frameMsMax: 50 },
   { lines: 10_000, frameMsMax: 100 },
 ]
+
+/** The page of a val, with its draft, its unsaved mark and its list of problems. */
+const page = { lines: 4_000, frameMsMax: 50 }
 
 const manyFiles = { count: 50, lines: 300, keys: 100, workMsMax: 150 }
 
@@ -34,6 +37,11 @@ export const typing: Benchmark = {
           const traced = await measure(browser, server.origin, lines, hasTypes)
           rows.push([name, ...toCells(traced, frameMsMax)])
         }
+      report("typing: the page of a val")
+      rows.push([
+        `${page.lines.toLocaleString("en")} lines, the page of a val`,
+        ...toCells(await measurePage(), page.frameMsMax),
+      ])
       report(`typing: completions in ${manyFiles.count} files`)
       const works = await measureCompletions(browser, server.origin)
       const title = `typing: frames while ${keysTyped} characters are typed in the middle of a val`
@@ -92,6 +100,22 @@ async function measure(
   const traced = await traceTyping(browser, page)
   await page.close()
   return traced
+}
+
+async function measurePage(): Promise<Traced> {
+  await using app = await openApp()
+  if (!app) throw new Error("Cannot measure typing: the browser is gone")
+  await app.client.createVal({ name: "long", code: toCode(page.lines) })
+  const context = await signIn(app)
+  const tab = await context.newPage()
+  tab.setDefaultTimeout(limits.readyMsMax)
+  const line = toCode(page.lines).split("\n").indexOf("const here = ") + 1
+  await tab.goto(`${app.url}/u/ada/long?line=${line}`)
+  // The problems are in the list as soon as the types are loaded.
+  await tab.getByRole("button", { name: /^Problems ?\d/ }).waitFor()
+  await tab.locator(".cm-content").focus()
+  await tab.keyboard.press("End")
+  return await traceTyping(app.browser, tab)
 }
 
 /** The work of each key, whose completions are waited for before the next one. */
