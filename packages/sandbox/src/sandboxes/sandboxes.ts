@@ -102,6 +102,9 @@ export class Sandboxes {
       options.limits.endMsMax,
       options.sweeps ?? true,
     )
+    // Other processes bundle, while this one tries control groups and looks for programs.
+    const scripts = bundleScripts(options.guestPath)
+    scripts.catch(() => {})
     const cgroups = await Cgroups.create(
       folder.name,
       options.limits,
@@ -109,7 +112,7 @@ export class Sandboxes {
       options.usesCgroups ?? true,
     )
     try {
-      return await choose(options, folder, cgroups, onError)
+      return await choose(options, folder, cgroups, scripts, onError)
     } catch (error) {
       await cgroups.stop()
       folder.stop()
@@ -322,6 +325,7 @@ async function choose(
   options: SandboxOptions,
   folder: RuntimeFolder,
   cgroups: Cgroups,
+  scripts: ReturnType<typeof bundleScripts>,
   onError: OnError,
 ): Promise<Sandboxes> {
   const filter = createSeccompFilter("deno")
@@ -330,10 +334,8 @@ async function choose(
   // The sandboxes of a server that runs as root are other users.
   const denoPath = isRoot ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
-  const [guest, worker] = await Promise.all([
-    bundleGuest(options.guestPath ?? findGuest("main")),
-    options.guestPath === undefined ? bundleProgram(findGuest("worker")) : undefined,
-  ])
+  const { isolations, missing } = listIsolations(denoPath, options.isolation, filter !== undefined)
+  const [guest, worker] = await scripts
   const programParts: ProgramParts = {
     guestPath: folder.write("guest.js", guestScript.mainModule),
     compilerPath: folder.write(
@@ -350,7 +352,6 @@ async function choose(
     exampleUrl: example.url,
     limits,
   }
-  const { isolations, missing } = listIsolations(denoPath, options.isolation, filter !== undefined)
   const reasons = [...missing]
   for (const isolation of isolations) {
     const users = isolation.hasOwnUser ? chooseUserRange() : undefined
@@ -385,6 +386,14 @@ async function choose(
     "sandbox_unavailable",
     `Cannot isolate programs with "${options.isolation}": ${reasons.join("; ")}`,
   )
+}
+
+/** The guest and what starts Workers in it; a program in the place of the guest has no such Workers. */
+function bundleScripts(guestPath: string | undefined) {
+  return Promise.all([
+    bundleGuest(guestPath ?? findGuest("main")),
+    guestPath === undefined ? bundleProgram(findGuest("worker")) : undefined,
+  ])
 }
 
 function findGuest(name: "main" | "worker"): string {

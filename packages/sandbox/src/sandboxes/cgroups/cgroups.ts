@@ -30,10 +30,10 @@ export class Cgroups {
     isWanted: boolean,
   ): Promise<Cgroups> {
     const failures: string[] = []
-    const folders = {}
-    for (const own of isWanted ? findOwnGroups() : [])
-      Object.assign(folders, await prepare(own, name, noteFolder, failures))
-    return new Cgroups(folders, limits, failures)
+    const prepared = (isWanted ? findOwnGroups() : []).map((own) =>
+      prepare(own, name, noteFolder, failures),
+    )
+    return new Cgroups(Object.assign({}, ...(await Promise.all(prepared))), limits, failures)
   }
 
   has(controller: Controller): boolean {
@@ -128,12 +128,12 @@ async function prepare(
 /** The server may be allowed to create a group, but not to put a process there. */
 async function assertJoinable(folder: string): Promise<void> {
   mkdirSync(folder)
-  const { success } = Bun.spawnSync(
-    ["/bin/sh", "-c", 'echo $$ >"$1"', "sh", join(folder, "cgroup.procs")],
-    { stderr: "ignore" },
-  )
+  const child = Bun.spawn(["/bin/sh", "-c", 'echo $$ >"$1"', "sh", join(folder, "cgroup.procs")], {
+    stdio: ["ignore", "ignore", "ignore"],
+  })
+  const exitCode = await child.exited
   await removeGroup(folder)
-  if (!success) throw new Error("no process can be put into its groups")
+  if (exitCode !== 0) throw new Error("no process can be put into its groups")
 }
 
 /** Gives all sandboxes together the weight of one process per core. */
