@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from "bun:test"
-import { createClient, ownerHeader } from "@hamlet/contract/client"
+import { createClient } from "@hamlet/contract/client"
 import type { Page } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
+import { actFor } from "../support/act-for.ts"
 import { expectNoBarriers } from "../support/check-page.ts"
-import { type App, describeApp } from "../support/describe-app.ts"
+import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 
 describeApp("organisations", (app) => {
@@ -13,7 +14,7 @@ describeApp("organisations", (app) => {
   const addOrg = async (owner: Person, name: string) => {
     const { id } = await owner.client.createOrganisation({ username: name })
     made.push({ owner, id, name })
-    const val = await actFor(app, owner, name).createVal({
+    const val = await actFor(app.stage, owner, name).createVal({
       name: "tool",
       code: "export default 1\n",
       type: "script",
@@ -88,7 +89,7 @@ describeApp("organisations", (app) => {
     await page.getByLabel("Name").fill("SHARED")
     await page.getByLabel("Value", { exact: true }).fill("1")
     await page.getByRole("button", { name: "Save" }).click()
-    await page.getByRole("cell", { name: "SHARED" }).waitFor()
+    await page.getByRole("cell", { name: "SHARED", exact: true }).waitFor()
     expect((await ada.client.listSecrets({})).data).toEqual([])
     await page.goto("/account/tokens")
     await page.getByRole("button", { name: "New token" }).click()
@@ -103,7 +104,7 @@ describeApp("organisations", (app) => {
     await page.getByRole("menuitem", { name: "Sign out" }).click()
     await page.getByRole("heading", { name: "Small programs, running" }).waitFor()
     await signIn(page, eve)
-    await page.getByRole("button", { name: "Acting for yourself" }).waitFor()
+    await page.getByRole("button", { name: "Acting for eve_switch" }).waitFor()
     await page.getByText("Welcome, eve_switch").waitFor()
     expect(tab.problems).toEqual([])
   })
@@ -139,7 +140,7 @@ describeApp("organisations", (app) => {
     await using other = await app.open(bob, {})
     const { page } = tab
     await page.goto("/orgs/invites_org")
-    await page.getByRole("button", { name: "Invite" }).click()
+    await page.getByRole("button", { name: "Invite", exact: true }).click()
     const form = page.getByRole("dialog", { name: "Invite into invites_org" })
     await form.getByLabel("User name").fill("no_such_user_here")
     await form.getByRole("button", { name: "Invite" }).click()
@@ -159,7 +160,7 @@ describeApp("organisations", (app) => {
     await seeNote(his, "You belong to invites_org now", () =>
       his.getByRole("button", { name: "Accept the invitation of invites_org" }).click(),
     )
-    await his.getByRole("button", { name: "Acting for yourself" }).waitFor()
+    await his.getByRole("button", { name: "Acting for bob_joins" }).waitFor()
     // The val of an organisation that is not chosen can be changed too.
     await his.goto("/u/invites_org/tool")
     await his.locator(".cm-content").click()
@@ -171,7 +172,7 @@ describeApp("organisations", (app) => {
     )
     await his.goto("/u/invites_org")
     await his.getByRole("region", { name: "People" }).getByText("ada_invites").waitFor()
-    await his.getByRole("button", { name: "Acting for yourself" }).click()
+    await his.getByRole("button", { name: "Acting for bob_joins" }).click()
     await his.getByRole("menuitemradio", { name: "invites_org" }).click()
     await his.goto("/runs")
     await his.getByRole("button", { name: "Acting for invites_org" }).waitFor()
@@ -185,9 +186,9 @@ describeApp("organisations", (app) => {
       page.getByRole("button", { name: "Remove bob_joins" }).click(),
     )
     // The page that acts for the organisation falls back to the person.
-    await his.getByRole("link", { name: "Home" }).click()
+    await his.getByRole("link", { name: "Home", exact: true }).click()
     await his.getByText("You no longer belong to invites_org").waitFor()
-    await his.getByRole("heading", { name: "Your vals" }).waitFor()
+    await his.getByRole("heading", { name: "Your vals", exact: true }).waitFor()
     expect(await his.locator(".owner-switch").count()).toBe(0)
     await his.goto("/u/invites_org/tool")
     await his.getByRole("heading", { name: "Not found" }).waitFor()
@@ -201,7 +202,7 @@ describeApp("organisations", (app) => {
     const { page } = tab
     await page.goto("/orgs/links_org")
     const invite = async () => {
-      await page.getByRole("button", { name: "Invite" }).click()
+      await page.getByRole("button", { name: "Invite", exact: true }).click()
       const form = page.getByRole("dialog", { name: "Invite into links_org" })
       await form.getByLabel("How").selectOption("link")
       await form.getByLabel("Role").selectOption("viewer")
@@ -301,18 +302,6 @@ describeApp("organisations", (app) => {
 })
 
 type Role = "owner" | "member" | "viewer"
-
-function actFor(app: App, { token }: Person, owner: string) {
-  return createClient({
-    baseUrl: app.stage.url,
-    token,
-    fetch: (url, init) => {
-      const headers = new Headers(init?.headers)
-      headers.set(ownerHeader, owner)
-      return fetch(url, { ...init, headers })
-    },
-  })
-}
 
 async function signIn(page: Page, { token }: Person): Promise<void> {
   await page.goto("/sign-in")

@@ -49,7 +49,7 @@ function Row({ org, role, pending }: Membership) {
   const isCurrent = acting.value?.org.id === id
   return (
     <li class="row wrap ruled session-row">
-      <span class="row">
+      <span class="row invitation-answers">
         <Avatar name={username} />
         <span>
           <a href={pending ? `/u/${username}` : `/orgs/${username}`}>{username}</a>
@@ -61,12 +61,8 @@ function Row({ org, role, pending }: Membership) {
       {pending ? (
         <InvitationAnswers org={org} />
       ) : (
-        <Button
-          kind="quiet small"
-          label={isCurrent ? `Act for yourself instead of ${username}` : `Act for ${username}`}
-          onClick={() => chooseOwner(isCurrent ? undefined : id)}
-        >
-          {isCurrent ? "Act for yourself" : "Act for it"}
+        <Button kind="quiet small" onClick={() => chooseOwner(isCurrent ? undefined : id)}>
+          {isCurrent ? "Act for yourself" : `Act for ${username}`}
         </Button>
       )}
     </li>

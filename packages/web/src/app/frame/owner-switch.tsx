@@ -1,13 +1,16 @@
 import { useEffect } from "preact/hooks"
 import { Icon } from "../../ui/icon.tsx"
+import { followMedia } from "../../ui/media.ts"
 import { usePoll } from "../data/poll.ts"
-import { Avatar } from "../parts/avatar.tsx"
 import { Menu, MenuChoice, MenuItem } from "../parts/buttons/menu.tsx"
 import { acting, chooseOwner, joined, refusals } from "../session/owners.ts"
 import type { Me } from "../session/session.ts"
 import { reloadMemberships } from "../session/sign-in.ts"
 
 const pollMs = 60_000
+
+/** Whether the bar has no room for links beside the switch, as in the style sheet. */
+const isPhone = followMedia("(width < 720px)")
 
 /** Chooses for whom the user acts. There is nothing to choose without an organisation. */
 export function OwnerSwitch({ me }: { me: Me }) {
@@ -25,12 +28,12 @@ function Switch({ me }: { me: Me }) {
   return (
     <span class="menu-start">
       <Menu
-        label={`Acting for ${org ? name : "yourself"}`}
+        label={`Acting for ${name}`}
         title="Choose for whom you act"
         buttonClass={`row boxed small owner-switch ${org ? "owner-switch-org" : ""}`}
         button={
           <>
-            <Avatar name={name} />
+            <Icon name={org ? "people" : "account"} />
             <span class="ellipsis">{name}</span>
             <Icon name="chevron" />
           </>
@@ -59,6 +62,12 @@ function Switch({ me }: { me: Me }) {
           </>
         ) : null}
         <MenuItem icon="settings" label="Organisations" href="/account/organisations" />
+        {isPhone.value ? (
+          <>
+            <MenuItem icon="runs" label="Runs" href="/runs" />
+            <MenuItem icon="explore" label="Explore" href="/search" />
+          </>
+        ) : null}
       </Menu>
     </span>
   )

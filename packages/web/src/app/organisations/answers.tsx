@@ -17,7 +17,7 @@ export function InvitationAnswers({ org: { id, username } }: Pick<Membership, "o
     showDone(`The invitation of ${username} is declined`)
   }
   return (
-    <span class="row">
+    <span class="row invitation-answers">
       <Button kind="small" label={`Accept the invitation of ${username}`} action={accept}>
         Accept
       </Button>

@@ -31,7 +31,7 @@ function Organisation({ org, section }: { org: Membership["org"]; section: strin
   return (
     <SectionsPage
       title={username}
-      end={<a href={`/u/${username}`}>Its page</a>}
+      end={<a href={`/u/${username}`}>Page of {username}</a>}
       path={`/orgs/${username}`}
       sections={sections}
       current={section}
