@@ -1,5 +1,4 @@
-import type { AppStage, Person } from "../../../dev/app-stage.ts"
-import { actFor } from "../../support/act-for.ts"
+import { type AppStage, actFor, type Person } from "../../../dev/app-stage.ts"
 
 /** A user with content on every page, a new user, and the paths of their pages. */
 export interface SeededPages {
