@@ -37,6 +37,7 @@ export type {
   RawResponse as Answer,
   RunEvent,
 } from "./client/types.ts"
+export { ownerHeader } from "./owner-header.ts"
 export { noPageKey, sessionHeader } from "./session-header.ts"
 
 /**

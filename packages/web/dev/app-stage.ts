@@ -2,7 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Client, createClient, noPageKey, sessionHeader } from "@hamlet/contract/client"
+import {
+  type Client,
+  createClient,
+  noPageKey,
+  ownerHeader,
+  sessionHeader,
+} from "@hamlet/contract/client"
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 import { pageKeyName } from "../src/ui/page-key.ts"
 
@@ -90,6 +96,19 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
       await rm(folder, { recursive: true })
     },
   }
+}
+
+/** A client of a user who acts for an organisation. */
+export function actFor({ url }: AppStage, { token }: Person, owner: string): Client {
+  return createClient({
+    baseUrl: url,
+    token,
+    fetch: (address, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set(ownerHeader, owner)
+      return fetch(address, { ...init, headers })
+    },
+  })
 }
 
 async function startServer(env: Readonly<Record<string, string>>) {

@@ -7,6 +7,8 @@ export interface PageRow {
   readonly pattern: string
   /** Needs a session; without one, the user signs in first. */
   readonly isPersonal?: true
+  /** Shows what belongs to the current owner, and begins anew with another one. */
+  readonly isOfOwner?: true
   /** Without the frame of the app around it. */
   readonly isBare?: true
   /** Each page is a separate bundle. */
@@ -17,10 +19,17 @@ type Load = PageRow["load"]
 
 const open = (pattern: string, load: Load): PageRow => ({ pattern, load })
 const personal = (pattern: string, load: Load): PageRow => ({ pattern, load, isPersonal: true })
+const ofOwner = (pattern: string, load: Load): PageRow => ({
+  pattern,
+  load,
+  isPersonal: true,
+  isOfOwner: true,
+})
 const bare = (pattern: string, load: Load): PageRow => ({ pattern, load, isBare: true })
 
 // One function for all paths of a page: the app recognises a loaded page by it.
 const loadAccount = () => import("./pages/account.tsx")
+const loadOrganisation = () => import("./pages/organisations/organisation.tsx")
 const loadMail = () => import("./pages/mail.tsx")
 const loadData = () => import("./pages/data.tsx")
 const loadTemplates = () => import("./pages/start/templates.tsx")
@@ -28,10 +37,11 @@ const loadVal = () => import("./pages/val.tsx")
 
 /** All pages. The server also lists their first segments: `http/pages/web-app.ts`. */
 const pages: readonly PageRow[] = [
-  open("/", () => import("./pages/home.tsx")),
+  { pattern: "/", load: () => import("./pages/home.tsx"), isOfOwner: true },
   bare("/sign-in", () => import("./pages/sign-in.tsx")),
   bare("/sign-in/provider", () => import("./pages/accounts/provider.tsx")),
   bare("/invitation", () => import("./pages/invitation.tsx")),
+  bare("/join", () => import("./pages/organisations/join.tsx")),
   bare("/oauth/device", () => import("./pages/oauth/device.tsx")),
   bare("/oauth/authorize", () => import("./pages/oauth/authorize.tsx")),
   personal("/new", () => import("./pages/new-val.tsx")),
@@ -40,24 +50,26 @@ const pages: readonly PageRow[] = [
   open("/guide", () => import("./pages/start/guide.tsx")),
   open("/docs", () => import("./pages/reference.tsx")),
   open("/docs/{section}", () => import("./pages/docs.tsx")),
-  personal("/data", loadData),
-  personal("/data/{section}", loadData),
+  ofOwner("/data", loadData),
+  ofOwner("/data/{section}", loadData),
   open("/search", () => import("./pages/search.tsx")),
-  personal("/runs", () => import("./pages/runs/runs.tsx")),
-  personal("/runs/live", () => import("./pages/runs/live.tsx")),
+  ofOwner("/runs", () => import("./pages/runs/runs.tsx")),
+  ofOwner("/runs/live", () => import("./pages/runs/live.tsx")),
   personal("/runs/{runId}", () => import("./pages/runs/run.tsx")),
-  personal("/schedules", () => import("./pages/schedules.tsx")),
-  personal("/mail", loadMail),
-  personal("/mail/{section}", loadMail),
-  personal("/webhooks", () => import("./pages/webhooks/webhooks.tsx")),
-  personal("/webhooks/{webhookId}", () => import("./pages/webhooks/webhook.tsx")),
-  personal("/webhooks/{webhookId}/{deliveryId}", () => import("./pages/webhooks/delivery.tsx")),
-  personal("/notifications", () => import("./pages/accounts/notifications.tsx")),
+  ofOwner("/schedules", () => import("./pages/schedules.tsx")),
+  ofOwner("/mail", loadMail),
+  ofOwner("/mail/{section}", loadMail),
+  ofOwner("/webhooks", () => import("./pages/webhooks/webhooks.tsx")),
+  ofOwner("/webhooks/{webhookId}", () => import("./pages/webhooks/webhook.tsx")),
+  ofOwner("/webhooks/{webhookId}/{deliveryId}", () => import("./pages/webhooks/delivery.tsx")),
+  ofOwner("/notifications", () => import("./pages/accounts/notifications.tsx")),
   personal("/nodes", () => import("./pages/accounts/nodes.tsx")),
   personal("/people", () => import("./pages/accounts/people.tsx")),
   personal("/people/{userId}", () => import("./pages/accounts/person.tsx")),
-  personal("/account", loadAccount),
-  personal("/account/{section}", loadAccount),
+  ofOwner("/account", loadAccount),
+  ofOwner("/account/{section}", loadAccount),
+  personal("/orgs/{name}", loadOrganisation),
+  personal("/orgs/{name}/{section}", loadOrganisation),
   open("/u/{username}", () => import("./pages/user.tsx")),
   open("/u/{username}/{valName}", loadVal),
   open("/u/{username}/{valName}/{tab}", loadVal),

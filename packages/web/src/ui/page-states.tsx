@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { Icon, type IconName } from "./icon.tsx"
@@ -72,9 +73,13 @@ export function LoadFailure({ part, ...page }: { part: string; isWholePage?: boo
   return <FailureState message={message} onRetry={() => location.reload()} {...page} />
 }
 
+/** The name of the organisation for which the user acts, which titles contain. */
+export const titleOwner = signal<string | undefined>(undefined)
+
 /** Sets the title of the browser tab. */
 export function useTitle(title: string | undefined): void {
+  const owner = titleOwner.value
   useEffect(() => {
-    document.title = title === undefined ? "Hamlet" : `${title} · Hamlet`
-  }, [title])
+    document.title = [title, owner, "Hamlet"].filter((part) => part !== undefined).join(" · ")
+  }, [title, owner])
 }

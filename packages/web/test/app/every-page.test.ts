@@ -34,6 +34,8 @@ describeApp("every page", (app) => {
       visitor: undefined,
       ada: seeded.ada,
       newcomer: seeded.newcomer,
+      grace: seeded.grace,
+      viewer: seeded.viewer,
       administrator: app.stage.admin,
     }))
       tabs.set(viewer, await app.open(person))

@@ -36,6 +36,7 @@ const groups = {
     "mail",
     "webhooks",
     "runs",
+    "organisations",
     "egress",
     "compatibility",
     "errors",

@@ -13,6 +13,7 @@ import { Field } from "../parts/forms/field.tsx"
 import { FormDialog } from "../parts/forms/form-dialog.tsx"
 import { LoadedTable } from "../parts/lists/loaded-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { acting, canChangeOwn } from "../session/owners.ts"
 
 type Secret = Item<"listSecrets">
 
@@ -22,19 +23,21 @@ export interface SecretActions {
   remove(name: string): Promise<unknown>
 }
 
-/** Named values that the user's vals read from the environment. They cannot be read back. */
+/** Named values that the vals of the owner read from the environment. They cannot be read back. */
 export function Secrets() {
+  const name = acting.value?.org.username
   return (
     <SecretList
       secrets={usePages("listSecrets", {})}
+      mayChange={canChangeOwn()}
       actions={{
         put: (secret) => api.putSecret(secret),
         remove: (name) => api.deleteSecret({ name }),
       }}
       intro={
         <>
-          Your vals read secrets from <code>Deno.env</code>. A value can be set and replaced, but
-          not read back.
+          {name ? `The vals of ${name}` : "Your vals"} read secrets from <code>Deno.env</code>. A
+          value can be set and replaced, but not read back.
         </>
       }
       empty={
@@ -52,8 +55,9 @@ export function SecretList(props: {
   readonly actions: SecretActions
   readonly intro: ComponentChildren
   readonly empty: ComponentChildren
+  readonly mayChange?: boolean
 }) {
-  const { secrets, actions, intro, empty } = props
+  const { secrets, actions, intro, empty, mayChange = true } = props
   const edited = useSignal<Pick<Secret, "name" | "hosts"> | undefined>(undefined)
   const remove = async (name: string) => {
     if (!confirm(`Delete the secret ${name}? Vals can no longer read it.`)) return
@@ -66,9 +70,13 @@ export function SecretList(props: {
       <div class="row wrap toolbar">
         <p class="quiet">{intro}</p>
         <span class="push" />
-        <Button icon="plus" onClick={setTo(edited, { name: "", hosts: null })}>
-          New secret
-        </Button>
+        {mayChange ? (
+          <Button icon="plus" onClick={setTo(edited, { name: "", hosts: null })}>
+            New secret
+          </Button>
+        ) : (
+          <span class="quiet">Viewers cannot change them.</span>
+        )}
       </div>
       {edited.value ? (
         <SecretDialog
@@ -97,16 +105,17 @@ export function SecretList(props: {
           [
             "Actions",
             "table-number",
-            (secret) => (
-              <>
-                <LinkButton about={secret.name} onClick={setTo(edited, secret)}>
-                  Replace
-                </LinkButton>
-                <LinkButton isDanger about={secret.name} onClick={() => remove(secret.name)}>
-                  Delete
-                </LinkButton>
-              </>
-            ),
+            (secret) =>
+              mayChange ? (
+                <>
+                  <LinkButton about={secret.name} onClick={setTo(edited, secret)}>
+                    Replace
+                  </LinkButton>
+                  <LinkButton isDanger about={secret.name} onClick={() => remove(secret.name)}>
+                    Delete
+                  </LinkButton>
+                </>
+              ) : null,
           ],
         ]}
         isScrolling

@@ -12,6 +12,7 @@ import { Field, Select } from "../parts/forms/field.tsx"
 import { FormDialog } from "../parts/forms/form-dialog.tsx"
 import { LoadedTable } from "../parts/lists/loaded-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { acting, canChangeOwn } from "../session/owners.ts"
 import { type Scope, ScopeList } from "./scope-list.tsx"
 
 const toAgoOrNever = (at: string | null) => (at ? <TimeAgo at={at} /> : "never")
@@ -34,7 +35,14 @@ export function Tokens() {
           A token acts for you within its scopes. It is shown once, when it is created.
         </p>
         <span class="push" />
-        <Button icon="plus" onClick={setTo(isFormOpen, true)}>
+        <Button
+          icon="plus"
+          disabled={!canChangeOwn()}
+          {...(canChangeOwn()
+            ? {}
+            : { title: "Viewers of an organisation cannot make tokens for it" })}
+          onClick={setTo(isFormOpen, true)}
+        >
           New token
         </Button>
       </div>
@@ -104,6 +112,7 @@ function NewToken(props: {
     new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]),
   )
   const days = useSignal<(typeof lifetimes)[number]["value"]>("90")
+  const orgName = acting.value?.org.username
   const create = async () => {
     const lifetimeMs = Number(days.value) * 86_400_000
     const expiresAt = days.value === "" ? null : new Date(Date.now() + lifetimeMs).toISOString()
@@ -113,6 +122,7 @@ function NewToken(props: {
   return (
     <FormDialog
       title="New token"
+      {...(orgName === undefined ? {} : { intro: <OrgTokenNote name={orgName} /> })}
       onClose={props.onClose}
       onSubmit={create}
       label="Create"
@@ -124,5 +134,15 @@ function NewToken(props: {
       <ScopeList label="Scopes" chosen={chosen} />
       <Select label="Expires" choices={lifetimes} {...bindChoice(days)} />
     </FormDialog>
+  )
+}
+
+/** A token that is made for an organisation is limited to it. */
+function OrgTokenNote({ name }: { name: string }) {
+  return (
+    <p>
+      You act for {name}: this token will work for <strong>{name}</strong> only, as long as you
+      belong to it. For a token of your own, first choose yourself in the header.
+    </p>
   )
 }

@@ -9,6 +9,7 @@ import { comebacks, isServerLost, noteNoResponse } from "../data/connection.ts"
 import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
 import { findPage, type PageRow } from "../pages.ts"
+import { acting } from "../session/owners.ts"
 import { session, viewer } from "../session/session.ts"
 import { loadSession } from "../session/sign-in.ts"
 import { SignInFirst, SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
@@ -97,13 +98,14 @@ function FocusedPage({ page: Page, props }: { page: ComponentType<PageProps>; pr
 
 /**
  * Another val is another page; another tab of the same val is the same page. What one user has seen
- * and typed is not shown to another, who may sign in after a session has ended. Pages that sign users
- * in stay.
+ * and typed is not shown to another, who may sign in after a session has ended. What belongs to one
+ * owner is not shown for another. Pages that sign users in stay.
  */
 function toKey(row: PageRow, { tab: _, section: __, ...props }: PageProps): string {
   const user = row.isBare ? "" : (viewer()?.id ?? "")
   const pattern = row.pattern.replace(/\/\{(?:tab|section)\}$/, "")
-  return `${user} ${pattern} ${Object.values(props).join("/")}`
+  const owner = row.isOfOwner ? (acting.value?.org.id ?? "") : ""
+  return `${user} ${owner} ${pattern} ${Object.values(props).join("/")}`
 }
 
 /** The messages in the corner; screen readers announce them. */

@@ -6,6 +6,7 @@ import { setTheme } from "../../ui/theme/theme.ts"
 import { api } from "../api.ts"
 import { withoutTexts } from "../data/pages.ts"
 import { reportFailure } from "../parts/buttons/use-action.ts"
+import { acting, chooseOwner, joined } from "../session/owners.ts"
 import { currentUser, session } from "../session/session.ts"
 import { leave } from "../session/sign-in.ts"
 import {
@@ -204,6 +205,7 @@ function globalCommands(): readonly PaletteCommand[] {
   })
   const personal = me
     ? [
+        ...ownerCommands(me.username),
         go("New val", "plus", "/new"),
         go("Your vals", "home", "/"),
         go("Runs", "runs", "/runs"),
@@ -231,4 +233,17 @@ function globalCommands(): readonly PaletteCommand[] {
     { label: "Dark colours", icon: "dark", run: () => setTheme("dark") },
     { label: "System colours", icon: "system", run: () => setTheme("system") },
   ]
+}
+
+/** Act for another owner, for those who may. */
+function ownerCommands(username: string): readonly PaletteCommand[] {
+  const current = acting.value?.org.id
+  const owners = [{ id: undefined, username }, ...joined.value.map(({ org }) => org)]
+  return owners
+    .filter(({ id }) => id !== current)
+    .map(({ id, username }) => ({
+      label: id === undefined ? "Act for yourself" : `Act for ${username}`,
+      icon: id === undefined ? "account" : "people",
+      run: () => chooseOwner(id),
+    }))
 }

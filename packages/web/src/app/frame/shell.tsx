@@ -6,12 +6,14 @@ import { themes } from "../../ui/theme/theme-storage.ts"
 import { isServerLost } from "../data/connection.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { Menu, MenuChoice, MenuItem } from "../parts/buttons/menu.tsx"
+import { currentOwner } from "../session/owners.ts"
 import { isAdministrator, type Me, session } from "../session/session.ts"
 import { leave } from "../session/sign-in.ts"
 import { settings } from "../settings.ts"
 import { Bell } from "./bell.tsx"
 import { openPalette } from "./command-palette-state.ts"
 import { currentLocation } from "./location.ts"
+import { OwnerSwitch } from "./owner-switch.tsx"
 import { openShortcuts } from "./shortcut-keys.tsx"
 import { isMac } from "./shortcuts.ts"
 
@@ -24,6 +26,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </a>
       <header class="row top-bar">
         <Brand href="/" label="Hamlet, home" />
+        {"me" in session.value ? <OwnerSwitch me={session.value.me} /> : null}
         <nav class="top-nav" aria-label="Main">
           <NavLink href="/" label="Home" />
           {session.value.kind === "signed-in" ? (
@@ -88,7 +91,7 @@ function AccountArea() {
       ) : null}
       {"me" in value ? (
         <>
-          <Bell key={value.me.id} />
+          <Bell key={currentOwner()?.id} />
           <a class="button button-new" href="/new">
             <Icon name="plus" />
             <span>New val</span>

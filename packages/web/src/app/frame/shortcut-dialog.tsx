@@ -1,13 +1,17 @@
 import { editorShortcuts } from "../../editor/shortcuts.ts"
 import { Dialog } from "../../ui/dialog.tsx"
-import { appShortcuts, isMac, type Shortcut, valShortcuts } from "./shortcuts.ts"
+import { joined } from "../session/owners.ts"
+import { appShortcuts, isMac, ownerKeys, type Shortcut, valShortcuts } from "./shortcuts.ts"
 
 /** All shortcuts. */
 export function ShortcutDialog({ onClose }: { onClose: () => void }) {
+  const everywhere = appShortcuts.filter(
+    ({ keys }) => keys !== ownerKeys || joined.value.length > 0,
+  )
   return (
     <Dialog title="Shortcuts" kind="wide" onClose={onClose}>
       <div class="shortcuts">
-        <Group title="Everywhere" shortcuts={appShortcuts} />
+        <Group title="Everywhere" shortcuts={everywhere} />
         <Group title="On the page of a val" shortcuts={valShortcuts} />
         <Group title="In the editor" shortcuts={editorShortcuts} />
       </div>

@@ -2,7 +2,8 @@ import { signal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { navigate } from "./location.ts"
-import { findTarget } from "./shortcuts.ts"
+import { openOwnerSwitch } from "./owner-switch.tsx"
+import { findTarget, ownerKeys } from "./shortcuts.ts"
 import { showError } from "./toast-list.ts"
 
 /** How long the second key of two may take. */
@@ -32,8 +33,11 @@ export function ShortcutKeys() {
         return
       }
       const isSecond = first !== undefined && event.timeStamp - first.at < pauseMsMax
-      const target = isSecond ? findTarget(`${first?.key} ${event.key}`) : undefined
-      first = target === undefined ? { key: event.key, at: event.timeStamp } : undefined
+      const keys = isSecond ? `${first?.key} ${event.key}` : ""
+      const target = findTarget(keys)
+      const isUsed = target !== undefined || keys === ownerKeys
+      first = isUsed ? undefined : { key: event.key, at: event.timeStamp }
+      if (keys === ownerKeys) openOwnerSwitch()
       if (target === undefined) return
       event.preventDefault()
       navigate(target)

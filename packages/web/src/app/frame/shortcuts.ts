@@ -4,6 +4,9 @@ export interface Shortcut {
   readonly label: string
 }
 
+/** The keys that open the menu of owners, where there is one. */
+export const ownerKeys = "g o"
+
 /** The shortcuts of every page. A letter works outside of text fields only. */
 export const appShortcuts: readonly (Shortcut & { readonly to?: string })[] = [
   { keys: "Ctrl K", label: "Find a val or a command" },
@@ -13,6 +16,7 @@ export const appShortcuts: readonly (Shortcut & { readonly to?: string })[] = [
   { keys: "g r", label: "Runs", to: "/runs" },
   { keys: "g s", label: "Schedules", to: "/schedules" },
   { keys: "g d", label: "Data", to: "/data" },
+  { keys: ownerKeys, label: "Choose for whom you act" },
   { keys: "g e", label: "Explore", to: "/search" },
   { keys: "g t", label: "Templates", to: "/templates" },
 ]

@@ -8,6 +8,7 @@ import { TimeAgo } from "../parts/time-ago.tsx"
 import { RunResult } from "../runs/list/run-result.tsx"
 import { type RunItem, toRunTitle } from "../runs/list/run-title.ts"
 import { ScheduleBadge } from "../schedules/schedule-marks.tsx"
+import { acting } from "../session/owners.ts"
 
 const limits = { shownMax: 6, pollMs: 3_000, schedules: 100, schedulesMs: 30_000 }
 
@@ -37,7 +38,7 @@ export function HomeAside() {
         )}
       </AsideList>
       <AsideList
-        title="Who imports your vals"
+        title={`Who imports ${acting.value ? "its" : "your"} vals`}
         of={references}
         empty="Vals that import one of yours appear here."
         toHref={({ reference }) => `/u/${reference.username}/${reference.name}`}

@@ -9,10 +9,11 @@ import { privacyChoices, typeChoices } from "../parts/badges.tsx"
 import { Button } from "../parts/buttons/button.tsx"
 import { QuerySelect, readChoice } from "../parts/forms/query-choice.tsx"
 import { SearchBox } from "../search/search-box.tsx"
-import type { Me } from "../session/session.ts"
+import { acting, canChangeOwn } from "../session/owners.ts"
 import { starters } from "../templates/starters.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
 import { HomeAside } from "./home-aside.tsx"
+import { InvitationNotices } from "./invitation-notices.tsx"
 import { MyVals, type ValNews } from "./my-vals.tsx"
 
 const limits = {
@@ -32,8 +33,9 @@ const sorts = [
   { value: "likes", label: "Most liked" },
 ] as const
 
-/** The user's vals and their recent activity. The address contains the filters. */
-export function MyHome({ me }: { me: Me }) {
+/** The vals of the owner and their recent activity. The address contains the filters. */
+export function MyHome({ username }: { username: string }) {
+  const isOrg = acting.value !== undefined
   const filter = readFilter()
   const vals = usePages("listMyVals", { ...filter, ...withoutTexts }, limits.valsAtOnce)
   const news = useValNews()
@@ -42,8 +44,9 @@ export function MyHome({ me }: { me: Me }) {
   return (
     <div class="home">
       <section class="home-main" aria-labelledby="vals-title">
+        <InvitationNotices />
         <div class="row wrap page-head">
-          <h1 id="vals-title">Your vals</h1>
+          <h1 id="vals-title">{isOrg ? `Vals of ${username}` : "Your vals"}</h1>
         </div>
         {isFiltered || vals.state.kind !== "ready" || vals.state.data.items.length > 0 ? (
           <Filters />
@@ -51,7 +54,7 @@ export function MyHome({ me }: { me: Me }) {
         <LoadedPages
           of={vals}
           rows={8}
-          empty={isFiltered ? <NoMatches /> : <FirstSteps name={me.username} />}
+          empty={isFiltered ? <NoMatches /> : <FirstSteps name={username} isOrg={isOrg} />}
         >
           {(items) => <MyVals vals={items} news={news} />}
         </LoadedPages>
@@ -74,10 +77,16 @@ function NoMatches() {
   )
 }
 
-function FirstSteps({ name }: { name: string }) {
+function FirstSteps({ name, isOrg }: { name: string; isOrg: boolean }) {
+  if (!canChangeOwn())
+    return (
+      <EmptyState icon="script" title="No vals">
+        <p>{name} has no vals yet. As a viewer, you see them when there are some.</p>
+      </EmptyState>
+    )
   return (
     <div class="first-steps">
-      <h2>Welcome, {name}</h2>
+      <h2>{isOrg ? `${name} has no vals yet` : `Welcome, ${name}`}</h2>
       <p>
         A val is a small program with a name. Start with one of these and change it, or read{" "}
         <a href="/guide">your first hour</a>.

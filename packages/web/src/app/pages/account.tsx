@@ -1,3 +1,4 @@
+import { OwnOrganisations } from "../account/organisations.tsx"
 import { Profile } from "../account/profile.tsx"
 import { Programs } from "../account/programs.tsx"
 import { Secrets } from "../account/secrets.tsx"
@@ -12,6 +13,7 @@ const sections = {
   tokens: { label: "Tokens", icon: "key", View: Tokens },
   secrets: { label: "Secrets", icon: "secret", View: Secrets },
   usage: { label: "Usage", icon: "usage", View: UsageView },
+  organisations: { label: "Organisations", icon: "people", View: OwnOrganisations },
   programs: { label: "Programs", icon: "tools", View: Programs },
   sessions: { label: "Sessions", icon: "session", View: Sessions },
 } as const

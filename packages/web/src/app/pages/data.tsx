@@ -1,6 +1,6 @@
 import { toStorage } from "@hamlet/contract/client"
 import type { ComponentChildren } from "preact"
-import { Bars } from "../../ui/page-states.tsx"
+import { Bars, EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
@@ -8,13 +8,13 @@ import { currentLocation } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { SectionsPage } from "../parts/sections-page.tsx"
 import { useChosenVal, ValFilter } from "../runs/list/val-filter.tsx"
-import { viewer } from "../session/session.ts"
+import { acting, canChangeOwn, currentOwner } from "../session/owners.ts"
 import { Blobs } from "../storage/blobs.tsx"
 import { StorageContext } from "../storage/storage.ts"
 import { Tables } from "../storage/tables.tsx"
 
 const sections = {
-  "": { label: "SQLite", icon: "data", View: Tables },
+  "": { label: "SQLite", icon: "data", View: TablesOfOwner },
   blobs: { label: "Blobs", icon: "file", View: Blobs },
 } as const
 
@@ -22,6 +22,8 @@ const sections = {
 export function Page({ section = "" }: PageProps) {
   const name = currentLocation.value.query.get("val")
   const { vals } = useChosenVal(null, true)
+  const owner = acting.value
+  const valsOfOwner = owner ? `vals of ${owner.org.username}` : "your vals"
   const filter = { vals, name, placeholder: "Shared by all vals", clears: ["table", "prefix"] }
   const page = {
     title: "Data",
@@ -31,13 +33,13 @@ export function Page({ section = "" }: PageProps) {
     current: section,
   }
   if (name === null)
-    return <SectionsPage {...page} lead="What your vals store. All of them share it." />
+    return <SectionsPage {...page} lead={`What ${valsOfOwner} store. All of them share it.`} />
   return (
     <SectionsPage
       {...page}
       lead={
         <>
-          What {name} stores for itself. <a href="/data">What all your vals share</a>
+          What {name} stores for itself. <a href="/data">What all {valsOfOwner} share</a>
         </>
       }
       search={`?${new URLSearchParams({ val: name })}`}
@@ -48,7 +50,7 @@ export function Page({ section = "" }: PageProps) {
 
 /** Shows what a val of the user stores for itself. */
 function OfVal({ name, children }: { name: string; children: ComponentChildren }) {
-  const username = viewer()?.username ?? ""
+  const username = currentOwner()?.username ?? ""
   const val = useResource(name, (signal) =>
     api.getValByName({ username, val_name: name }, { signal }),
   )
@@ -60,5 +62,15 @@ function OfVal({ name, children }: { name: string; children: ComponentChildren }
         </StorageContext.Provider>
       )}
     </Loaded>
+  )
+}
+
+/** A query may change tables, which viewers may not. */
+function TablesOfOwner() {
+  if (canChangeOwn()) return <Tables />
+  return (
+    <EmptyState icon="lock" title="Not for viewers">
+      <p>Your role in {currentOwner()?.username} does not allow queries.</p>
+    </EmptyState>
   )
 }

@@ -4,13 +4,13 @@ import { usePages, withoutTexts } from "../data/pages.ts"
 import { MyHome } from "../home/my-home.tsx"
 import { ValList } from "../parts/lists/val-list.tsx"
 import { Section } from "../parts/section.tsx"
-import { viewer } from "../session/session.ts"
+import { currentOwner } from "../session/owners.ts"
 
-/** The home page: the user's vals, or the landing page. */
+/** The home page: the vals of the current owner, or the landing page. */
 export function Page() {
   useTitle(undefined)
-  const me = viewer()
-  return me ? <MyHome me={me} /> : <Landing />
+  const owner = currentOwner()
+  return owner ? <MyHome username={owner.username} /> : <Landing />
 }
 
 /** The home page of signed-out visitors: what Hamlet is, and public vals. */

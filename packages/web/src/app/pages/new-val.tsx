@@ -8,6 +8,8 @@ import { Field, Select, valNameInput } from "../parts/forms/field.tsx"
 import { Form } from "../parts/forms/form.tsx"
 import { PageHead } from "../parts/page-head.tsx"
 import { Section } from "../parts/section.tsx"
+import { canChangeOwn, chooseOwner, currentOwner, joined } from "../session/owners.ts"
+import { viewer } from "../session/session.ts"
 import { templates } from "../templates/catalog.ts"
 import { TemplateCards } from "../templates/template-cards.tsx"
 import { focusWanted } from "../val/files/files-view.ts"
@@ -45,19 +47,20 @@ export function Page() {
   return (
     <>
       <PageHead title="New val" />
-      <Form onSubmit={submit} label="Create" busyLabel="Creating…">
+      <Form onSubmit={submit} label="Create" busyLabel="Creating…" isReady={canChangeOwn()}>
         <Field
           label="Name"
           hint="Letters, digits, - and _; part of its web address. Left empty, the server chooses one."
         >
           <input name="name" {...valNameInput} {...bindText(name)} />
         </Field>
+        <OwnerSelect />
         <Select label="Type" choices={withMeaning(typeChoices)} {...bindChoice(type)} />
         <Select label="Privacy" choices={withMeaning(privacyChoices)} {...bindChoice(privacy)} />
         {type.value === "http" && privacy.value === "private" ? (
           <p class="field-hint">
-            The address of a private val works only for you. The address of an unlisted val works
-            for anyone who has it.
+            The address of a private val works only for its owner. The address of an unlisted val
+            works for anyone who has it.
           </p>
         ) : null}
       </Form>
@@ -67,6 +70,29 @@ export function Page() {
       <Section title="Or start with a template" end={<a href="/templates">Try them first</a>}>
         <TemplateCards templates={templates} />
       </Section>
+    </>
+  )
+}
+
+/** Whose the val will be; it is the choice in the header too. */
+function OwnerSelect() {
+  const me = viewer()
+  if (!me || joined.value.length === 0) return null
+  const choices = [
+    { value: me.id, label: `${me.username} (you)` },
+    ...joined.value.map(({ org: { id, username }, role }) => ({
+      value: id,
+      label: role === "viewer" ? `${username}: you are a viewer` : username,
+    })),
+  ]
+  const choose = (id: string) => chooseOwner(id === me.id ? undefined : id)
+  const value = currentOwner()?.id ?? me.id
+  return (
+    <>
+      <Select label="Owner" choices={choices} value={value} onChange={choose} />
+      {canChangeOwn() ? null : (
+        <p class="field-hint">Viewers cannot create vals. Choose another owner.</p>
+      )}
     </>
   )
 }

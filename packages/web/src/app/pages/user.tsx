@@ -3,19 +3,21 @@ import { api } from "../api.ts"
 import { Loaded, LoadedPages } from "../data/loaded.tsx"
 import { usePages, withoutTexts } from "../data/pages.ts"
 import { useResource } from "../data/resource.ts"
+import { OrgPeople } from "../organisations/org-people.tsx"
 import type { PageProps } from "../page-props.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { ValList } from "../parts/lists/val-list.tsx"
 import { Section } from "../parts/section.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { roleIn } from "../session/owners.ts"
 
-/** A user and their vals. */
+/** A user or an organisation, and their vals. */
 export function Page({ username = "" }: PageProps) {
   useTitle(username)
   const user = useResource(username, (signal) => api.getUserByName({ username }, { signal }))
   return (
     <Loaded of={user}>
-      {({ id, username, bio, createdAt }) => (
+      {({ id, type, username, bio, createdAt }) => (
         <>
           <div class="user-head">
             <Avatar name={username} size="large" />
@@ -23,11 +25,12 @@ export function Page({ username = "" }: PageProps) {
               <h1>{username}</h1>
               {bio ? <p class="breaks user-bio">{bio}</p> : null}
               <p class="quiet">
-                Joined <TimeAgo at={createdAt} />
+                {type === "org" ? "Organisation, created" : "Joined"} <TimeAgo at={createdAt} />
               </p>
             </div>
           </div>
           <UserVals key={id} userId={id} username={username} />
+          {type === "org" && roleIn(id) !== undefined ? <OrgPeople org={{ id, username }} /> : null}
         </>
       )}
     </Loaded>

@@ -8,6 +8,7 @@ import { Loaded, NotFound } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
 import { currentLocation, guardNavigation, navigate } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
+import { canChange } from "../session/owners.ts"
 import { viewer } from "../session/session.ts"
 import { NoBranch } from "../val/branches/no-branch.tsx"
 import { useCodeActions } from "../val/code/code-actions.ts"
@@ -70,7 +71,7 @@ function lazy(load: () => Promise<ComponentType<ValTabProps>>): ComponentType<Va
 
 /** A val with its tabs. Unsaved input stays when the tab changes. */
 function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
-  const isOwn = useComputed(() => viewer()?.id === loaded.val.author.id).value
+  const isOwn = useComputed(() => canChange(loaded.val)).value
   const { editing, recent, requests, problems, draftMode } = useMemo(
     () => open(loaded, isOwn),
     [loaded.branch.id, isOwn],

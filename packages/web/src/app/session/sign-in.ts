@@ -1,15 +1,25 @@
-import { ApiError } from "@hamlet/contract/client"
+import { ApiError, noPageKey } from "@hamlet/contract/client"
+import { batch } from "@preact/signals"
 import { readPageKey, storePageKey } from "../../ui/page-key.ts"
 import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
 import { navigate } from "../frame/location.ts"
-import { session } from "./session.ts"
+import { showDone } from "../frame/toast-list.ts"
+import { acting, type Membership, memberships, restoreOwner } from "./owners.ts"
+import { session, viewer } from "./session.ts"
 
-/** Loads the user of the session. */
+const membershipsMax = 100
+
+/** Loads the user of the session, with the organisations that the user belongs to. */
 export async function loadSession(): Promise<void> {
   const key = readPageKey()
   try {
-    session.value = { kind: "signed-in", me: await api.getMe() }
+    const [me, found] = await Promise.all([api.getMe(), key === noPageKey ? [] : listMemberships()])
+    batch(() => {
+      if (viewer()?.id !== me.id) restoreOwner(me.id)
+      memberships.value = found
+      session.value = { kind: "signed-in", me }
+    })
   } catch (error) {
     const isSignedOut = error instanceof ApiError && error.status === 401
     // Another tab may have signed in since.
@@ -18,6 +28,18 @@ export async function loadSession(): Promise<void> {
       ? { kind: "signed-out" }
       : { kind: "unreachable", message: explain(error) }
   }
+}
+
+/** Asks again which organisations the user belongs to. */
+export async function reloadMemberships(): Promise<void> {
+  const before = acting.peek()
+  memberships.value = await listMemberships()
+  if (before && !acting.peek())
+    showDone(`You no longer belong to ${before.org.username}, and act for yourself again`)
+}
+
+async function listMemberships(): Promise<readonly Membership[]> {
+  return (await api.listMyMemberships({ limit: membershipsMax })).data
 }
 
 /** Signs in with a token, or with the one-time code of a link. */
@@ -38,6 +60,9 @@ export async function enterSession(pageKey: string): Promise<void> {
 export async function leave({ isEverywhere = false } = {}): Promise<void> {
   await (isEverywhere ? api.deleteAllSessions() : api.signOut())
   storePageKey(null)
-  session.value = { kind: "signed-out" }
+  batch(() => {
+    memberships.value = []
+    session.value = { kind: "signed-out" }
+  })
   navigate("/")
 }

@@ -11,6 +11,7 @@ import { useResource } from "../data/resource.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { Button } from "../parts/buttons/button.tsx"
 import { Picture } from "../parts/picture.tsx"
+import { canChangeOwn } from "../session/owners.ts"
 import { saveFile } from "./save-file.ts"
 import { useStorage } from "./storage.ts"
 
@@ -45,7 +46,7 @@ export function BlobView(props: {
         <p>It is too large to be shown here.</p>
       )}
       <div class="row wrap dialog-foot">
-        {isSure.value ? (
+        {!canChangeOwn() ? null : isSure.value ? (
           <Button kind="danger" action={remove}>
             Delete for good
           </Button>

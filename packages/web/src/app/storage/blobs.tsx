@@ -12,6 +12,7 @@ import { useAction } from "../parts/buttons/use-action.ts"
 import { DataTable } from "../parts/lists/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
 import { SearchBox } from "../search/search-box.tsx"
+import { canChangeOwn } from "../session/owners.ts"
 import { BlobView } from "./blob-view.tsx"
 import { useStorage, useStorageModule } from "./storage.ts"
 
@@ -38,7 +39,7 @@ export function Blobs() {
           value={prefix}
           onChange={(text) => setQuery({ prefix: text })}
         />
-        <UploadButton prefix={prefix} onDone={blobs.reload} />
+        {canChangeOwn() ? <UploadButton prefix={prefix} onDone={blobs.reload} /> : null}
       </search>
       <Loaded of={blobs} skeleton={<Bars count={6} kind="row" />}>
         {({ entries, hasMore }) =>

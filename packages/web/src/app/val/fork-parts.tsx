@@ -4,12 +4,13 @@ import { usePages, withoutTexts } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
 import { CountButton } from "../parts/buttons/link-button.tsx"
 import { ValList } from "../parts/lists/val-list.tsx"
+import { acting } from "../session/owners.ts"
 import { session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 type Props = Pick<ValTabProps, "editing">
 
-/** Copies the val to the user's own vals and opens the copy. */
+/** Copies the val to the vals of the current owner and opens the copy. */
 export function ForkButton({ editing }: Props) {
   if (session.value.kind !== "signed-in") return null
   const { id, forkCount } = editing.val.value
@@ -17,8 +18,10 @@ export function ForkButton({ editing }: Props) {
     const copy = await api.forkVal({ val_id: id })
     navigate(new URL(copy.url).pathname)
   }
+  const owner = acting.value
+  const title = `Fork: copy it to ${owner ? `the vals of ${owner.org.username}` : "your vals"}`
   return (
-    <CountButton icon="fork" title="Fork: copy it to your vals" action={fork}>
+    <CountButton icon="fork" title={title} action={fork}>
       <span class="visually-hidden">Fork</span>
       {forkCount > 0 ? (
         <>

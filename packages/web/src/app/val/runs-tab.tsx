@@ -1,5 +1,6 @@
 import { EmptyState } from "../../ui/page-states.tsx"
 import { RunsView } from "../runs/list/runs-view.tsx"
+import { currentOwner } from "../session/owners.ts"
 import { session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -14,12 +15,14 @@ export function RunsTab({ editing, isOwn }: ValTabProps) {
         </p>
       </EmptyState>
     )
-  const { id, name } = editing.val.value
+  const { id, name, author } = editing.val.value
+  // The live logs are those of the current owner.
+  const isFollowed = isOwn && author.id === currentOwner()?.id
   return (
     <RunsView
       valId={id}
       isOwn={isOwn}
-      liveHref={isOwn ? `/runs/live?val=${encodeURIComponent(name)}` : undefined}
+      liveHref={isFollowed ? `/runs/live?val=${encodeURIComponent(name)}` : undefined}
     />
   )
 }

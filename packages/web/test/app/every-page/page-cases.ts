@@ -10,9 +10,13 @@ export interface PageCase {
 }
 
 const ofVal = (rest: string) => (seeded: SeededPages) => `/u/ada/${seeded.name}${rest}`
+const ofOrg =
+  (before: string, after = "") =>
+  (seeded: SeededPages) =>
+    `${before}${seeded.orgName}${after}`
 /** The pages by viewer. */
 export const pageCases: Readonly<
-  Record<"visitor" | "ada" | "newcomer" | "administrator", readonly PageCase[]>
+  Record<"visitor" | "ada" | "newcomer" | "grace" | "viewer" | "administrator", readonly PageCase[]>
 > = {
   visitor: [
     { name: "home", path: "/", text: "Small programs, running" },
@@ -25,6 +29,7 @@ export const pageCases: Readonly<
     { name: "a program asks", path: "/oauth/authorize", text: "Sign in to see which" },
     { name: "code of a program", path: "/oauth/device", text: "Code that the program shows" },
     { name: "invitation", path: "/invitation#code=x", text: "Choose a name" },
+    { name: "link into an organisation", path: "/join#code=x", text: "Sign in to join it" },
     { name: "a page for others", path: "/runs", text: "Sign in to see this" },
     { name: "explore", path: "/search", text: "Squares numbers" },
     { name: "explore by likes", path: "/search?sort=likes", text: "Squares numbers" },
@@ -203,6 +208,8 @@ export const pageCases: Readonly<
       path: "/oauth/authorize?client_id=x",
       text: "is not registered here",
     },
+    { name: "no organisations", path: "/account/organisations", text: "You belong to none yet" },
+    { name: "link into an organisation", path: "/join#code=x", text: "You see its name after" },
     { name: "sessions", path: "/account/sessions", text: "Sign out everywhere" },
     { name: "no such part", path: "/account/nothing", text: "Not found" },
   ],
@@ -226,6 +233,73 @@ export const pageCases: Readonly<
     { name: "blobs", path: "/data/blobs", text: "No blobs" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
+  ],
+  grace: [
+    {
+      name: "organisations",
+      path: "/account/organisations",
+      text: "Act for yourself",
+      before: (page) =>
+        page.getByRole("button", { name: "Act for an_organisation_of_30_letters_" }).click(),
+    },
+    { name: "home of an organisation", path: "/", text: "Vals of an_organisation" },
+    {
+      name: "menu of owners",
+      path: "/",
+      text: "People in an_organisation",
+      before: async (page) => {
+        await page.keyboard.press("g")
+        await page.keyboard.press("o")
+      },
+    },
+    {
+      name: "new organisation",
+      path: "/account/organisations",
+      text: "Public, on its page",
+      before: (page) => page.getByRole("button", { name: "New organisation" }).click(),
+    },
+    { name: "organisation", path: ofOrg("/u/"), text: "endless" },
+    { name: "people of an organisation", path: ofOrg("/orgs/"), text: "Open links" },
+    {
+      name: "invite into an organisation",
+      path: ofOrg("/orgs/"),
+      text: "Only an account that has confirmed",
+      before: async (page) => {
+        await page.getByRole("button", { name: "Invite", exact: true }).click()
+        await page.getByLabel("How").selectOption("link")
+      },
+    },
+    {
+      name: "settings of an organisation",
+      path: ofOrg("/orgs/", "/settings"),
+      text: "to confirm",
+      before: (page) => page.getByRole("button", { name: "Delete…" }).click(),
+    },
+    { name: "new val of an organisation", path: "/new", text: "Or start with a template" },
+    {
+      name: "new token for an organisation",
+      path: "/account/tokens",
+      text: "this token will work for",
+      before: (page) => page.getByRole("button", { name: "New token" }).click(),
+    },
+  ],
+  viewer: [
+    { name: "home with an invitation", path: "/", text: "invites you as a member" },
+    { name: "organisations", path: "/account/organisations", text: "you are a viewer" },
+    { name: "people", path: ofOrg("/orgs/"), text: "Owners invite and remove people" },
+    { name: "settings", path: ofOrg("/orgs/", "/settings"), text: "Only owners of" },
+    { name: "val", path: (seeded) => `/u/${seeded.orgName}/${seeded.name}`, text: "Read only" },
+    {
+      name: "data",
+      path: "/data",
+      text: "does not allow queries",
+      before: async (page) => {
+        await page.getByRole("button", { name: /^Acting for/ }).click()
+        await page.getByRole("menuitemradio", { name: /^an_organisation/ }).click()
+      },
+    },
+    { name: "secrets", path: "/account/secrets", text: "Viewers cannot change them" },
+    { name: "new", path: "/new", text: "Viewers cannot create vals" },
   ],
   administrator: [
     { name: "nodes", path: "/nodes", text: "Memory of vals" },

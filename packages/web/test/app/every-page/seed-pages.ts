@@ -1,9 +1,14 @@
-import type { AppStage, Person } from "../../../dev/app-stage.ts"
+import { type AppStage, actFor, type Person } from "../../../dev/app-stage.ts"
 
 /** A user with content on every page, a new user, and the paths of their pages. */
 export interface SeededPages {
   readonly ada: Person
   readonly newcomer: Person
+  /** An owner of an organisation who acts for it. */
+  readonly grace: Person
+  /** A viewer there, who is also invited elsewhere. */
+  readonly viewer: Person
+  readonly orgName: string
   /** The name of the val with content in every tab. */
   readonly name: string
   readonly otherName: string
@@ -15,6 +20,7 @@ export interface SeededPages {
 // The longest names: 48 characters for a val or a branch, 30 for a user.
 const longName = "a_val_whose_name_is_as_long_as_names_can_be_x123"
 const longUser = "somebody_with_a_name_of_30_chr"
+const longOrg = "an_organisation_of_30_letters_"
 
 const code = `/** Says which numbers it was given. */
 export default function (...numbers: number[]) {
@@ -61,6 +67,27 @@ async function seedBranches({ client }: Person): Promise<void> {
     await client.createFile({ val_id: id, path: other, type: "file", content: "pushed" })
 }
 
+/** An organisation with a val, people and invitations, and another one that invites. */
+async function seedOrganisations(stage: AppStage) {
+  const grace = await stage.person("grace")
+  const viewer = await stage.person("viewer")
+  const org = await grace.client.createOrganisation({
+    username: longOrg,
+    bio: "endless".repeat(40),
+  })
+  await actFor(stage, grace, longOrg).createVal({ name: longName, code, privacy: "private" })
+  const other = await grace.client.createOrganisation({ username: "inviting" })
+  const { id } = await viewer.client.getMe()
+  await grace.client.putOrgMember({ org_id: org.id, user_id: id, role: "viewer" })
+  await viewer.client.acceptMembership({ org_id: org.id })
+  await grace.client.putOrgMember({ org_id: other.id, user_id: id, role: "member" })
+  const { id: pendingId } = await stage.admin.client.getMe()
+  await grace.client.putOrgMember({ org_id: org.id, user_id: pendingId, role: "owner" })
+  const email = `${"long".repeat(15)}@example.com`
+  await grace.client.createOrgInvitation({ org_id: org.id, role: "member", email })
+  return { grace, viewer, orgName: longOrg }
+}
+
 /** Creates content for every page. */
 export async function seedPages(stage: AppStage): Promise<SeededPages> {
   const [ada, other, newcomer] = [
@@ -70,6 +97,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   ]
   const { client } = ada
   await seedBranches(ada)
+  const people = await seedOrganisations(stage)
   const val = await client.createVal({
     name: longName,
     code: "export default 1\n",
@@ -158,6 +186,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   return {
     ada,
     newcomer,
+    ...people,
     name: longName,
     otherName: longUser,
     webhookId: hook.id,

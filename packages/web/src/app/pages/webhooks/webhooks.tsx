@@ -6,6 +6,7 @@ import { Button } from "../../parts/buttons/button.tsx"
 import { LoadedTable } from "../../parts/lists/loaded-table.tsx"
 import { PageHead } from "../../parts/page-head.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
+import { canChangeOwn } from "../../session/owners.ts"
 import { type NewWebhook, toTarget } from "../../webhooks/events.ts"
 import { WebhookForm } from "../../webhooks/webhook-form.tsx"
 import { SecretBox, WebhookBadge } from "../../webhooks/webhook-marks.tsx"
@@ -15,11 +16,11 @@ export function Page() {
   const webhooks = usePages("listWebhooks", {})
   const isFormOpen = useSignal(false)
   const created = useSignal<NewWebhook | undefined>(undefined)
-  const end = (
+  const end = canChangeOwn() ? (
     <Button icon="plus" onClick={setTo(isFormOpen, true)}>
       New webhook
     </Button>
-  )
+  ) : null
   return (
     <>
       <PageHead title="Webhooks" end={end} />

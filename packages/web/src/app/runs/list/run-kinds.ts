@@ -1,4 +1,4 @@
-import { currentUser } from "../../session/session.ts"
+import { currentOwner } from "../../session/owners.ts"
 
 /** The sources of runs, as users read them. */
 export const sourceNames = {
@@ -19,8 +19,8 @@ export function isGoingOn({ status }: { readonly status: string }): boolean {
   return status === "queued" || status === "running"
 }
 
-/** The name of a val in a list. The user's own vals are shown without the username. */
+/** The name of a val in a list. Those of the current owner are shown without its name. */
 export function toValName(val: { readonly username: string; readonly name: string }): string {
   const { username, name } = val
-  return currentUser()?.username === username ? name : `${username}/${name}`
+  return currentOwner()?.username === username ? name : `${username}/${name}`
 }

@@ -6,7 +6,7 @@ import { navigate } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import { Field, Select } from "../../parts/forms/field.tsx"
 import { FormDialog } from "../../parts/forms/form-dialog.tsx"
-import { currentUser } from "../../session/session.ts"
+import { canChange } from "../../session/owners.ts"
 import { hasBody, methods } from "../../val/preview/methods.ts"
 import type { RunDetail } from "../followed-run.ts"
 import {
@@ -29,7 +29,7 @@ interface PartProps {
 /** Runs a run again with other input, or in another version. */
 export function ReplayDialog(props: { readonly run: RunDetail; readonly onClose: () => void }) {
   const { run, onClose } = props
-  const isOwner = currentUser()?.username === run.val.username
+  const isOwner = canChange(run.val)
   // What was recorded when the dialog was opened.
   const form = useMemo(() => toReplayForm(run, isOwner), [])
   const fields = useSignal(form.fields)

@@ -4,6 +4,7 @@ import { IconButton } from "../../../ui/icon.tsx"
 import { isServerLost } from "../../data/connection.ts"
 import { explain } from "../../data/explain.ts"
 import { Button } from "../../parts/buttons/button.tsx"
+import { roleIn } from "../../session/owners.ts"
 import { ChangesButton } from "../files/changes-dialog.tsx"
 import { FilesButton } from "../files/tree/file-rail.tsx"
 import { changeLayout, layout } from "../panes/layout.ts"
@@ -45,6 +46,7 @@ export function CodeButtons(props: Props) {
           class="val-run"
           icon="play"
           title={`${toRunTitle(props)} (Ctrl Enter)`}
+          disabled={!mayRun(editing.val.value)}
           onClick={() => actions.start()}
         >
           {draftMode.isOn.value && isOwn ? "Preview" : "Run"}
@@ -55,6 +57,8 @@ export function CodeButtons(props: Props) {
 }
 
 function toRunTitle({ editing, draftMode, isOwn }: Props): string {
+  const { author } = editing.val.value
+  if (!mayRun(editing.val.value)) return `Viewers of ${author.username} cannot run its private vals`
   const started = editing.files.started.value
   const what = started?.type.value === "http" ? "send the request" : `run ${started?.path.value}`
   if (!isOwn) return what.charAt(0).toUpperCase() + what.slice(1)
@@ -62,6 +66,11 @@ function toRunTitle({ editing, draftMode, isOwn }: Props): string {
 }
 
 const busyMs = 300
+
+/** A private val runs on the account of its owner, for those who may change it. */
+function mayRun({ author, privacy }: ValTabProps["editing"]["val"]["value"]): boolean {
+  return privacy !== "private" || roleIn(author.id) !== "viewer"
+}
 
 /** Whether something has lasted for a while, so that a button does not flicker. */
 function useLasting(isNow: boolean): boolean {
