@@ -30,7 +30,7 @@ export const administrationRoutes = {
     scope: "admin",
     query: deleteUserQuery,
     responses: { 204: null },
-    errors: ["own_account"],
+    errors: ["last_owner", "own_account"],
   }),
   suspendUser: route("Administration", "put /v1/users/{user_id}/suspension", {
     summary:

@@ -173,6 +173,17 @@ function defineMembers(suite: ApiSuite): void {
     expect(toOutcome(await call("DELETE", path(ada), { as: ada }))).toEqual([409, "last_owner"])
   })
 
+  test("cannot be deleted while they are the last owner, and leave with their account", async () => {
+    const org = await addOrg(suite)
+    const ada = await addMember(suite, org, "owner")
+    const remove = (user: TestUser) =>
+      call("DELETE", `/v1/users/${user.id}?data=delete`, { as: suite.api.admin })
+    expectStatus(await remove(ada), 204)
+    expect(toOutcome(await remove(org.owner))).toEqual([409, "last_owner"])
+    const { json } = await call("GET", `/v1/orgs/${org.id}`, { as: org.owner })
+    expect(json.members).toBe(1)
+  })
+
   test("lose everything with their removal, and leave themselves", async () => {
     const org = await addOrg(suite)
     const [ada, bob] = [

@@ -109,7 +109,8 @@ export function createMembers(
   }
 }
 
-function lastOwner(name: string): AppError {
+/** The error for a change that would leave an organisation without an owner. */
+export function lastOwner(name: string): AppError {
   return new AppError(
     "last_owner",
     `Cannot do this: ${name} would have no owner; make another member an owner first`,

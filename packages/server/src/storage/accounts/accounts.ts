@@ -1,5 +1,6 @@
 import {
   type Database,
+  type Dialect,
   firstId,
   firstRow,
   idOrder,
@@ -15,6 +16,7 @@ import { toOwnJson } from "@hamlet/kit"
 import type { Account, AccountState, AccountStore } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
+import { assertNotLastOwner } from "../organisations/members.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
@@ -46,11 +48,11 @@ export function createAccountStore(db: Database): AccountStore {
           audit,
         ),
       ),
-    close: (id, audit) => db.write(() => close(id, audit)),
+    close: (id, audit) => db.write(() => close(db.dialect, id, audit)),
     closeForPurge: (id, audit) =>
       db.write(function* () {
         yield sql`update users set purge_at = ${audit.at} where id = ${id}`
-        return yield* close(id, audit)
+        return yield* close(db.dialect, id, audit)
       }),
     addToken: (token, audit) =>
       writeOnce(db, function* () {
@@ -105,7 +107,8 @@ function* deleteValSecrets(ownerId: string): Script<void> {
   }
 }
 
-function* close(id: string, audit: AuditEntry): Script<boolean> {
+function* close(dialect: Dialect, id: string, audit: AuditEntry): Script<boolean> {
+  yield* assertNotLastOwner(dialect, id)
   yield sql`delete from authorizations where user_id = ${id}`
   yield sql`delete from oauth_codes where user_id = ${id}`
   yield sql`delete from tokens where user_id = ${id} or owner_id = ${id}`

@@ -6,13 +6,19 @@ import {
   listOrder,
   raw,
   readPage,
+  rows,
   type Script,
   type Statement,
   sql,
 } from "@hamlet/database"
 import type { Role } from "../../domain/access/roles.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
-import type { Member, MemberStore, Membership } from "../../domain/organisations/members.ts"
+import {
+  lastOwner,
+  type Member,
+  type MemberStore,
+  type Membership,
+} from "../../domain/organisations/members.ts"
 import { insertAuditEntry } from "../accounts/audit.ts"
 import { writeOnce } from "../accounts/write-once.ts"
 
@@ -131,6 +137,16 @@ export function* findMember(orgId: string, userId: string): Script<FoundMember |
   return yield* firstRow<FoundMember>`
     select role, case when accepted_at is null then 1 else 0 end as is_pending from memberships
     where org_id = ${orgId} and user_id = ${userId}`
+}
+
+/** Throws if an organisation would have no owner without the person. */
+export function* assertNotLastOwner(dialect: Dialect, userId: string): Script<void> {
+  const owned = yield* rows<{ id: string; username: string }>`
+    select o.id, o.username from memberships m join users o on o.id = m.org_id
+    where m.user_id = ${userId} and m.role = 'owner' and m.accepted_at is not null order by m.org_id limit ${limits.organisationsPerUserMax}`
+  for (const { id } of owned) yield* dialect.lockName(`members of ${id}`)
+  for (const { id, username } of owned)
+    if (yield* isLastOwner(id, userId)) throw lastOwner(username)
 }
 
 /** Whether the organisation has no other owner. Suspended people count: they may come back. */
