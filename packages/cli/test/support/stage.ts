@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { call } from "./call.ts"
 import {
   cleanEnv,
   type Ended,
@@ -149,8 +150,7 @@ async function openPerson(
     cwd,
     input,
   })
-  const hamlet: Person["hamlet"] = (args, options = {}) =>
-    startInPipe(hamletPath, toStart(args, options)).ended()
+  const hamlet: Person["hamlet"] = (args, options = {}) => call(toStart(args, options))
   const print: Person["print"] = async (args, options) => {
     const { exit, stdout, stderr } = await hamlet(args, options)
     if (exit !== 0)
