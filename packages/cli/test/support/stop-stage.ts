@@ -1,7 +1,7 @@
 // Preloaded by bunfig.toml: only a preloaded hook runs once, after the last test file.
 import { afterAll } from "bun:test"
-import { endCalls } from "./call.ts"
+import { endPrograms } from "@hamlet/kit/testing"
 import { stopSharedStage } from "./shared-stage.ts"
 
-afterAll(endCalls)
+afterAll(endPrograms)
 afterAll(stopSharedStage)

@@ -141,7 +141,7 @@ function killGroup(leader: number): boolean {
  * The environment without the settings of a server that the developer may have exported. The marker
  * stays, by which processes that tests leave behind are found.
  */
-function ownEnv(): Record<string, string | undefined> {
+export function ownEnv(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(?:HAMLET|OTEL)_/.test(name) || name === "HAMLET_TEST_RUN",
