@@ -1,5 +1,5 @@
 // The command line as a program that answers calls of tests.
-import { answerCalls } from "@hamlet/kit/testing"
+import { answerCalls } from "../../../../scripts/testing/program-calls.ts"
 import { exitCodes } from "../../src/exit-codes.ts"
 import { watchInterruption } from "../../src/interruption.ts"
 import { runCommandLine } from "../../src/run-command-line.ts"

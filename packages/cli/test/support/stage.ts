@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Client, createClient } from "@hamlet/contract/client"
-import { callProgram } from "@hamlet/kit/testing"
+import { callProgram } from "../../../../scripts/testing/program-calls.ts"
 import {
   cleanEnv,
   type Ended,

@@ -1,6 +1,5 @@
 export { type Authority, type Certificate, createAuthority } from "./certificates.ts"
 export { findFreePort } from "./free-port.ts"
 export { notRun } from "./not-run.ts"
-export { answerCalls, callProgram, endPrograms } from "./program-calls.ts"
 export { runExamples } from "./run-examples.ts"
 export { waitUntil, waitUntilStable } from "./wait-until.ts"
