@@ -63,10 +63,14 @@ export const longTests = {
     briefFiles: [`${server}/upgrade/previous-release.long.ts`],
     settings: { proxy: { env: "HAMLET_CHAOS_PROXY", isText: true } },
   },
-  /** Guests and servers that are killed, large streams, and backups during writes. */
+  /** Guests and servers that are killed amid their work, large streams, and backups during writes. */
   kills: {
     files: [
       `${server}/chaos/kills.long.ts`,
+      `${server}/process/killed.long.ts`,
+      `${server}/process/idempotency.long.ts`,
+      `${server}/process/sql-idempotency.long.ts`,
+      `${server}/process/limits.long.ts`,
       `${server}/attacks/streams.long.ts`,
       `${server}/backup/write-load.long.ts`,
     ],

@@ -15,7 +15,9 @@ import {
   startInPipe,
 } from "./processes.ts"
 
-const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+const server =
+  process.env.HAMLET_TEST_SERVER ??
+  fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
 const manyCalls = fileURLToPath(new URL("./many-calls.ts", import.meta.url))
 /** Commands that end with their input, are another program, or end a download by their own end. */
 const ownCommands = ["backup", "mcp", "serve"]

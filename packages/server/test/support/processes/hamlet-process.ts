@@ -2,7 +2,8 @@ import type { Subprocess } from "bun"
 
 /** The exit code of a server that a second signal has ended at once. */
 const impatientExit = 130
-const ownProgram = new URL("../../../src/main.ts", import.meta.url).pathname
+const ownProgram =
+  process.env.HAMLET_TEST_SERVER ?? new URL("../../../src/main.ts", import.meta.url).pathname
 
 /** How the program is started. */
 export interface ProcessOptions {
