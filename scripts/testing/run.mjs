@@ -58,11 +58,7 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
       async ({ args, env: ofPart }, index) => {
         const write = queue[index] ?? (() => {})
         if (!interruption.happened())
-          return runPart(
-            { args, silenceMsMax, write },
-            { ...ofAll, ...ofPart },
-            postgres?.url,
-          )
+          return runPart({ args, silenceMsMax, write }, { ...ofAll, ...ofPart }, postgres?.url)
         write(undefined)
         return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [], cpu: [] }
       },
