@@ -1,4 +1,6 @@
-import { readCpuSeconds, runInForeground } from "../child.mjs"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { readCpuSeconds, runCaptured, runInForeground } from "../child.mjs"
 import { startPostgres } from "../postgres.mjs"
 import { leaveOutNeeding } from "../setup/needs.mjs"
 import { ensurePackages } from "../setup/packages.mjs"
@@ -43,9 +45,10 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
     parts,
     missing.map(({ debianPackage }) => debianPackage),
   )
-  const postgres = await startPostgresIfFound()
+  const [postgres, server] = await Promise.all([startPostgresIfFound(), bundleServer()])
   /** Tells suites that the server goes away, so that they need not drop the template database. */
   const temporary = postgres && { HAMLET_TEST_POSTGRES_TEMPORARY: "yes" }
+  const ofAll = { ...temporary, HAMLET_TEST_SERVER: server.program, ...env }
   const interruption = watchInterruption()
   const queue = createQueue(possible.length, (text) => process.stderr.write(text))
   try {
@@ -55,11 +58,7 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
       async ({ args, env: ofPart }, index) => {
         const write = queue[index] ?? (() => {})
         if (!interruption.happened())
-          return runPart(
-            { args, silenceMsMax, write },
-            { ...temporary, ...env, ...ofPart },
-            postgres?.url,
-          )
+          return runPart({ args, silenceMsMax, write }, { ...ofAll, ...ofPart }, postgres?.url)
         write(undefined)
         return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [], cpu: [] }
       },
@@ -84,6 +83,7 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax, isCp
     return report.exitCode
   } finally {
     await postgres?.stop()
+    server.remove()
     interruption.stop()
   }
 }
@@ -152,6 +152,20 @@ async function startPostgresIfFound() {
   const bin = requirements.postgres.find()
   if (process.env.HAMLET_TEST_POSTGRES_URL || !bin) return undefined
   return await startPostgres({ bin, fsync: false })
+}
+
+/** The program of the server as suites start it. */
+async function bundleServer() {
+  // Inside of the checkout, where it finds packages.
+  const folder = join(root, "dist", `test-${process.pid}`)
+  const entry = join(root, "packages", "server", "src", "main.ts")
+  const args = [join(root, "scripts", "testing", "bundle-server.ts"), entry, folder]
+  const { exitCode, output } = await runCaptured(bun, args, { cwd: root, env: process.env })
+  if (exitCode !== 0) throw new Error(`Cannot bundle the server: ${output}`)
+  return {
+    program: join(folder, "main.js"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 /**

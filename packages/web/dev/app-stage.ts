@@ -12,7 +12,9 @@ import {
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 import { pageKeyName } from "../src/ui/page-key.ts"
 
-const server = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url))
+const server =
+  process.env.HAMLET_TEST_SERVER ??
+  fileURLToPath(new URL("../../server/src/main.ts", import.meta.url))
 const adminToken = "chosen-by-the-operator-0123456789-abcdef"
 const startMsMax = 120_000
 const startsMax = 10

@@ -55,18 +55,29 @@ export const longTests = {
       database: { env: "HAMLET_WORST_DATABASE", isText: true },
     },
   },
-  /** Packages and APIs in vals. */
-  compat: { files: [`${server}/compat/compat.long.ts`] },
+  /** APIs in vals, vals in the style of Val Town, and packages as the npm registry has them today. */
+  compat: {
+    files: [
+      `${server}/compat/compat.long.ts`,
+      `${server}/reach/packages.long.ts`,
+      `${server}/reach/town-vals.long.ts`,
+      "./packages/npm/src/testing/real-packages.long.ts",
+    ],
+  },
   /** Nodes of the release before beside nodes of this one, and the way from one to the other. */
   upgrade: {
     files: [`${server}/upgrade/previous-release.long.ts`, `${server}/chaos/upgrade.long.ts`],
     briefFiles: [`${server}/upgrade/previous-release.long.ts`],
     settings: { proxy: { env: "HAMLET_CHAOS_PROXY", isText: true } },
   },
-  /** Guests and servers that are killed, large streams, and backups during writes. */
+  /** Guests and servers that are killed amid their work, large streams, and backups during writes. */
   kills: {
     files: [
       `${server}/chaos/kills.long.ts`,
+      `${server}/process/killed.long.ts`,
+      `${server}/process/idempotency.long.ts`,
+      `${server}/process/sql-idempotency.long.ts`,
+      `${server}/process/limits.long.ts`,
       `${server}/attacks/streams.long.ts`,
       `${server}/backup/write-load.long.ts`,
     ],

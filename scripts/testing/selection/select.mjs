@@ -16,8 +16,9 @@ const optionsWithValue = new Set([
 const aliases = new Map([["browser", "packages/web/test/"]])
 
 /**
- * The arguments of `bun test` for those of `npm test`: the name of a suite becomes its files. bun
- * itself takes "cli" for a part of a path, as in packages/contract/src/client.ts.
+ * The arguments of `bun test` for those of `npm test`: the name of a suite becomes its files, and any
+ * other name the files with it in their paths. bun itself takes "cli" for a part of a path, as in
+ * packages/contract/src/client.ts, and no part of a path beside a file.
  * @param {string} root
  * @param {readonly string[]} args
  * @returns {string[]}
@@ -28,8 +29,10 @@ export function selectTests(root, args) {
   return args.flatMap((arg, index) => {
     if (arg.startsWith("-") || optionsWithValue.has(args[index - 1] ?? "")) return [arg]
     const name = folders.has(`packages/${arg}`) ? `packages/${arg}` : arg
-    const suite = files.filter((file) => isOfSuite(file, name)).map((file) => `./${file}`)
-    return suite.length > 0 ? suite : [arg]
+    const suite = files.filter((file) => isOfSuite(file, name))
+    const selected = suite.length > 0 ? suite : files.filter((file) => file.includes(arg))
+    // bun says that there is no such file.
+    return selected.length > 0 ? selected.map((file) => `./${file}`) : [arg]
   })
 }
 

@@ -30,8 +30,17 @@ describe("selectTests", () => {
     expect(selectTests(root, [name])).toEqual(files)
   })
 
-  test("keeps options, their values and parts of paths", () => {
-    const args = ["server/test/ap", "-t", "cli", "--timeout", "5"]
+  test("parts of paths select the files that have them, also beside a suite", () => {
+    const files = [
+      ...ofFolder("packages/server/test/query-plans"),
+      ...ofFolder("packages/server/test/api/"),
+      ...ofFolder("packages/guest/test/"),
+    ]
+    expect(selectTests(root, ["query-pl", "server/test/ap", "guest"])).toEqual(files)
+  })
+
+  test("keeps options, their values and what is no part of a path", () => {
+    const args = ["no/such/suite", "-t", "cli", "--timeout", "5"]
     expect(selectTests(root, args)).toEqual(args)
   })
 

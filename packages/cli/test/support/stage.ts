@@ -4,16 +4,25 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Client, createClient } from "@hamlet/contract/client"
+import { callProgram } from "../../../../scripts/testing/program-calls.ts"
 import {
   cleanEnv,
   type Ended,
   hamletPath,
   type Started,
+  type StartOptions,
   startAtTerminal,
   startInPipe,
 } from "./processes.ts"
 
-const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+const server =
+  process.env.HAMLET_TEST_SERVER ??
+  fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+const manyCalls = fileURLToPath(new URL("./many-calls.ts", import.meta.url))
+/** Commands that end with their input, are another program, or end a download by their own end. */
+const ownCommands = ["backup", "mcp", "serve"]
+/** Variables that are read when a process starts, or meant for programs that it starts. */
+const ownVariables = ["BROWSER", "EDITOR", "TZ", "VISUAL"]
 const adminToken = "chosen-by-the-operator-0123456789-abcdef"
 
 /** What is said about one call of the program. */
@@ -116,6 +125,12 @@ function startServer(cwd: string, env: Readonly<Record<string, string>>): Starte
   })
 }
 
+/** Whether a call has to be a process of its own. */
+function needsProcess({ args, env, input }: StartOptions): boolean {
+  const isOwn = ownCommands.includes(args[0] ?? "") || ownVariables.some((name) => name in env)
+  return isOwn || input !== undefined
+}
+
 async function openPerson(
   home: string,
   url: string,
@@ -149,8 +164,11 @@ async function openPerson(
     cwd,
     input,
   })
-  const hamlet: Person["hamlet"] = (args, options = {}) =>
-    startInPipe(hamletPath, toStart(args, options)).ended()
+  const hamlet: Person["hamlet"] = (args, options = {}) => {
+    const call = toStart(args, options)
+    const shared = needsProcess(call) ? undefined : callProgram(manyCalls, call)
+    return shared ?? startInPipe(hamletPath, call).ended()
+  }
   const print: Person["print"] = async (args, options) => {
     const { exit, stdout, stderr } = await hamlet(args, options)
     if (exit !== 0)

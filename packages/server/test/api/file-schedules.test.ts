@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { type ApiSuite, describeApi } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi } from "./suite.ts"
 
 const echo =
   "export default ({ lastRunAt }) => [import.meta.url.split('/').at(-1), lastRunAt ?? null]"
@@ -98,7 +98,7 @@ interface FoundRun extends Omit<Found, "isPaused"> {
 
 const toPlace = ({ file, branch, status }: FoundRun) => `${branch.name} ${file.path} ${status}`
 
-describeApi("schedules of files", (suite) => {
+describeSqliteApi("schedules of files", (suite) => {
   const { call, addUser, val } = suite
 
   test("a file that becomes one of type interval on main has an hourly schedule that runs at once", async () => {
@@ -393,7 +393,7 @@ describeApi("schedules of files", (suite) => {
   })
 })
 
-describeApi(
+describeSqliteApi(
   "schedules of files beyond the limit of a user",
   (suite) => {
     test("are paused and say why, and a save never fails", async () => {

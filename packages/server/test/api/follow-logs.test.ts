@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { createRunStore } from "../../src/storage/runs/runs.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { openAgain } from "../support/databases.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const events = { accept: "text/event-stream" }
 const line = (message: string) => ({
@@ -11,7 +11,7 @@ const line = (message: string) => ({
   message,
 })
 
-describeApi("api/follow-logs", (suite) => {
+describeSqliteApi("api/follow-logs", (suite) => {
   describe("GET /v1/runs/{run_id}/logs as a stream of events", () => defineFollow(suite))
   describe("GET /v1/me/logs", () => defineAccount(suite))
 })

@@ -3,13 +3,18 @@ import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import type { GatewayConnection } from "../../src/gateway/deps.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
-import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
+import {
+  describeEachDatabase,
+  describeSqlite,
+  type OpenDatabase,
+  type TestDatabase,
+} from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
 import { nextMillisecond, type ValView } from "./suite.ts"
 
 const runtime = { "user-agent": "Deno/2.9.5" }
 
-describeEachDatabase("vals with packages", (open) => {
+describeSqlite("vals with packages", (open) => {
   let database: TestDatabase
   let shared: OpenDatabase
   let api: TestApi

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, refusalOf } from "./suite.ts"
 
 const runsMax = 3
 const requestsMax = 4
@@ -11,7 +11,7 @@ const hang = 'export default () => { console.log("here"); return new Promise(() 
 const usageOf = async ({ call }: ApiSuite, as: TestUser) =>
   expectStatus(await call("GET", "/v1/me/usage", { as }), 200).json
 
-describeApi("GET /v1/me/usage", (suite) => {
+describeSqliteApi("GET /v1/me/usage", (suite) => {
   const { call, addUser: person, val } = suite
 
   test("has every key for a new user, and null where there is no limit", async () => {
@@ -140,7 +140,7 @@ describeApi("GET /v1/me/usage", (suite) => {
   })
 })
 
-describeApi(
+describeSqliteApi(
   "allowances",
   (suite) => {
     // Allowances refill with time, so it stands still unless a test sets it.

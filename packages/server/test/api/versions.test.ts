@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus } from "../support/api.ts"
-import { type ApiSuite, describeApi, once, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeSqliteApi, once, refusalOf } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-describeApi("api/versions", (suite) => {
+describeSqliteApi("api/versions", (suite) => {
   describe("GET /v1/vals/{val_id}/versions", () => defineList(suite))
   describe("POST /v1/vals/{val_id}/versions", () => defineCreate(suite))
   describe("GET /v1/vals/{val_id}/versions/{version}", () => defineGet(suite))

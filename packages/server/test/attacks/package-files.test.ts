@@ -14,6 +14,7 @@ for (const name of ["of-ada", "of-bob"])
 
 /** Reads all that it can of packages, and tries to change it. */
 const toCode = (name: string) => `import { folder, text } from "npm:${name}"
+  import { createRequire } from "node:module"
   const attempt = (act: () => unknown) => { try { act(); return "done" } catch (error) { return error.name } }
   function* walk(path: string): Generator<string> {
     for (const entry of Deno.readDirSync(path))
@@ -25,6 +26,7 @@ const toCode = (name: string) => `import { folder, text } from "npm:${name}"
     const file = folder + "/data.txt"
     return {
       text,
+      found: createRequire(import.meta.url).resolve("${name}/data.txt") === file,
       files: [...walk(root)].filter((path) => path.endsWith(".txt")).map((path) => Deno.readTextFileSync(path)),
       changes: [
         attempt(() => Deno.writeTextFileSync(file, "FORGED")),
@@ -171,6 +173,7 @@ describeAttacks("attacks/package-files", { HAMLET_NPM_REGISTRY: registry.npmUrl 
         const { json } = await server.request(val)
         expect(json).toEqual({
           text: `data ${name}`,
+          found: true,
           files: [`data ${name}`],
           changes: Array(6).fill(expect.stringMatching(/^(?:NotCapable|NotFound)$/)),
         })

@@ -54,16 +54,18 @@ function expectedFor({ name, route, privacy }: MatrixRow, caller: TestCaller): E
   return expectedOf(name, route, caller, privacy)
 }
 
-/** Reads run concurrently. HEAD responds like GET. */
+/** Reads run concurrently. HEAD responds like GET: one caller of each outcome tries it. */
 async function findReadFaults(row: MatrixRow): Promise<readonly string[]> {
   const subject = await newSubject(row)
+  const byOutcome = new Map(row.callers.map((caller) => [expectedFor(row, caller), caller]))
   const tryAs = async (caller: TestCaller) => {
+    const isHeadTried = byOutcome.get(expectedFor(row, caller)) === caller
     const [got, head] = await Promise.all([
       send(row.api, subject, caller),
-      send(row.api, subject, caller, "HEAD"),
+      isHeadTried ? send(row.api, subject, caller, "HEAD") : undefined,
     ])
     const fault = findFault(row, caller, got)
-    return head.status === got.status
+    return head === undefined || head.status === got.status
       ? fault
       : [...fault, `${caller.name}: HEAD answers ${head.status}, GET ${got.status}`]
   }

@@ -76,12 +76,12 @@ describeEachDatabase("backup and restore", (open) => {
     )
 
   test("a server that moved to the other database and back responds to every GET as before", async () => {
+    // The way back is the way there of the other database.
+    if (database.url !== undefined) return
     const before = await walk(api)
     const { restored: moved } = await restoreTo((await takeBackup(api)).bytes, "other")
     expect(differences(before, await walk(moved))).toEqual([])
     expect(before.size).toBeGreaterThan(300)
-    // The way back is the way there of the other database.
-    if (database.url !== undefined) return
     const { restored: back } = await restoreTo((await takeBackup(moved)).bytes, "same")
     expect(differences(before, await walk(back))).toEqual([])
   }, 240_000)

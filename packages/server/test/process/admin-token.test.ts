@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
-describeEachDatabase("hamlet admin-token", (open) => {
+describeSqlite("hamlet admin-token", (open) => {
   test("creates a token while the server runs, and records it in the audit log", async () => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve()
@@ -14,7 +14,7 @@ describeEachDatabase("hamlet admin-token", (open) => {
     for (const { id } of (await lost.listTokens()).data)
       await lost.revokeToken({ token_id: id }).catch(() => {})
 
-    const { exitCode, stdout, stderr } = await fixture.start(["admin-token"]).ended()
+    const { exitCode, stdout, stderr } = await fixture.run(["admin-token"])
     expect([exitCode, stderr]).toEqual([
       0,
       expect.stringContaining(`A token of user "${me.username}"`),
@@ -28,14 +28,13 @@ describeEachDatabase("hamlet admin-token", (open) => {
     })
 
     // A name may be said, also of a user who is suspended.
-    const bobs = await fixture.start(["admin-token", "bob"]).ended()
+    const bobs = await fixture.run(["admin-token", "bob"])
     expect(bobs.stderr).toContain('User "bob" is no longer suspended')
     expect(
       (await createClient({ baseUrl, token: bobs.stdout.trim() }).listUsers()).data.length,
     ).toBe(2)
-    // A name that nobody has is told, whatever the database.
-    if (fixture.url !== undefined) return
-    expect(await fixture.start(["admin-token", "nobody"]).ended()).toMatchObject({
+    // A name that nobody has is told.
+    expect(await fixture.run(["admin-token", "nobody"])).toMatchObject({
       exitCode: 1,
       stderr: 'Cannot find user "nobody"\n',
     })
@@ -44,9 +43,10 @@ describeEachDatabase("hamlet admin-token", (open) => {
 
 test("hamlet admin-token creates no server in an empty folder", async () => {
   await using fixture = await openServerFixture()
-  const { exitCode, stderr } = await fixture
-    .start(["admin-token", "--data-dir", `${fixture.dataDir}/nothing`], { HAMLET_DATABASE_URL: "" })
-    .ended()
+  const { exitCode, stderr } = await fixture.run(
+    ["admin-token", "--data-dir", `${fixture.dataDir}/nothing`],
+    { HAMLET_DATABASE_URL: "" },
+  )
   expect([exitCode, stderr]).toEqual([
     1,
     `Cannot make a token: there is no database "${fixture.dataDir}/nothing/hamlet.db"\n`,

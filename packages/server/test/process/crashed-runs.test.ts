@@ -2,12 +2,12 @@ import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
-describeEachDatabase("hamlet serve, killed with runs in flight,", (open) => {
+describeSqlite("hamlet serve, killed with runs in flight,", (open) => {
   test("marks exactly the runs in flight as crashed when it starts again", async () => {
     await using fixture = await openServerFixture(open)
     const before = await fixture.serve()

@@ -40,9 +40,7 @@ async function examine(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Findings> {
-  const { exitCode, stdout, stderr } = await fixture
-    .start(["doctor", "--json", ...args], env)
-    .ended()
+  const { exitCode, stdout, stderr } = await fixture.run(["doctor", "--json", ...args], env)
   expect(stderr).toBe("")
   const lines = stdout.trimEnd().split("\n")
   const findings: Finding[] = lines.map((line) => JSON.parse(line))
@@ -354,7 +352,7 @@ describe("hamlet doctor", () => {
 
   test("prints text without --json", async () => {
     await using fixture = await openServerFixture()
-    const { stdout } = await fixture.start(["doctor", "--port", "http"]).ended()
+    const { stdout } = await fixture.run(["doctor", "--port", "http"])
     expect(stdout).toBe(
       'failure  settings: Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535\n         docs/configuration.md says what each setting may be\n',
     )

@@ -77,14 +77,14 @@ describe("hamlet serve", () => {
       lose(fixture)
       const before = readdirSync(fixture.dataDir)
 
-      const { exitCode, stdout, stderr } = await fixture.start().ended()
+      const { exitCode, stdout, stderr } = await fixture.run(["serve"])
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
       expect(stderr).toMatch(
         /^Cannot start: ".+hamlet\.db" is .+, but the folder contains .*secret\.key.+"hamlet restore".+\n$/,
       )
       expect(stderr).toContain(`hamlet.db" is ${state}`)
       expect(readdirSync(fixture.dataDir)).toEqual(before)
-      const doctor = await fixture.start(["doctor", "--json"]).ended()
+      const doctor = await fixture.run(["doctor", "--json"])
       expect(doctor.stdout).toMatch(
         /"check":"database","status":"failure","found":"[^\n]+the folder contains/,
       )
@@ -96,7 +96,7 @@ describe("hamlet serve", () => {
       rmSync(join(fixture.dataDir, "hamlet.db"), { force: true })
       mkdirSync(join(fixture.dataDir, "sqlite", "a"), { recursive: true })
       const key = { HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
-      expect((await fixture.start(["serve"], key).ended()).stderr).toMatch(
+      expect((await fixture.run(["serve"], key)).stderr).toMatch(
         /^Cannot start: .+the folder contains .*sqlite/,
       )
       expect(existsSync(join(fixture.dataDir, "hamlet.db"))).toBe(false)

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { describeEachDatabase } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
@@ -22,7 +22,7 @@ async function endClaims(fixture: ServerFixture): Promise<void> {
   await db.stop()
 }
 
-describeEachDatabase("hamlet serve, killed while it sends mail,", (open) => {
+describeSqlite("hamlet serve, killed while it sends mail,", (open) => {
   test(
     "sends every email that it accepted, each under one message id",
     async () => {

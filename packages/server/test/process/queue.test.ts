@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { type Client, createClient } from "@hamlet/contract/client"
 import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
-import { describeEachDatabase, describePostgres } from "../support/databases.ts"
+import { describePostgres, describeSqlite } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
@@ -15,7 +15,7 @@ const patient = { HAMLET_RUN_SECONDS_MAX: "3600" }
 const takeoverMsMax = 120_000
 const testMsMax = 300_000
 
-describeEachDatabase("hamlet serve, killed with runs in its queue,", (open) => {
+describeSqlite("hamlet serve, killed with runs in its queue,", (open) => {
   test(
     "runs what had not started, repeats what has retries, and ends the rest as crashed",
     async () => {
@@ -45,39 +45,6 @@ describeEachDatabase("hamlet serve, killed with runs in its queue,", (open) => {
         returnValue: 42,
         attempt: 1,
       })
-    },
-    testMsMax,
-  )
-})
-
-describeEachDatabase("hamlet serve, killed when it has responded to a cancel,", (open) => {
-  test(
-    "leaves the run cancelled, also one with retries",
-    async () => {
-      await using fixture = await openServerFixture(open)
-      const before = await fixture.serve(patient)
-      const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
-      const createHanging = async () => (await client.createVal({ code: hang })).id
-      const enqueue = async (val_id: string) =>
-        (await client.createRun({ val_id, retries: 3 }, { respondAsync: true })).id
-      const eight = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: 8 }, make))
-      const val = await createHanging()
-      const begun = await eight(() => enqueue(val))
-      const hasBegun = async (run_id: string) =>
-        (await client.getRunLogs({ run_id })).data.length > 0
-      await waitUntil(async () => (await Promise.all(begun.map(hasBegun))).every(Boolean))
-      // The processes of these are being started.
-      const vals = await eight(createHanging)
-      const claimed = await Promise.all(vals.map(enqueue))
-      const runs = [...begun, ...claimed]
-      const found = await Promise.all(runs.map((run_id) => client.cancelRun({ run_id })))
-      before.hamlet.signal("SIGKILL")
-      expect(found).toEqual(runs.map(() => ({ found: true })))
-      await before.hamlet.ended()
-
-      const after = createClient({ baseUrl: (await fixture.serve()).baseUrl, token: chosenToken })
-      for (const run of runs)
-        expect(await untilEnded(after, run)).toMatchObject({ status: "cancelled", attempt: 1 })
     },
     testMsMax,
   )

@@ -7,16 +7,15 @@ import { PrivatePostgres } from "@hamlet/database/testing"
 import { notRun } from "@hamlet/kit/testing"
 import { describeEachDatabase } from "../support/databases.ts"
 import { OldPostgres } from "../support/postgres/old-postgres.ts"
-import type { HamletProcess } from "../support/processes/hamlet-process.ts"
-import { openServerFixture } from "../support/server-fixture.ts"
+import { type CommandEnd, openServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const startMsMax = 180_000
 const otherKey = Buffer.alloc(32, 9).toString("base64")
 
 /** The one sentence with which the program refuses to start. It is all that it prints. */
-async function refusal(hamlet: HamletProcess): Promise<string> {
-  const { exitCode, stdout, stderr } = await hamlet.ended()
+async function refusal(ending: Promise<CommandEnd>): Promise<string> {
+  const { exitCode, stdout, stderr } = await ending
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
   expect(stderr).toMatch(/^Cannot [^\n]+[^\n.]\n$/)
   return stderr.trimEnd()
@@ -28,7 +27,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
   test("when its port is in use, before it writes anything", async () => {
     await using fixture = await openServerFixture()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
-    const message = await refusal(fixture.start(["serve", "--port", String(other.port)]))
+    const message = await refusal(fixture.start(["serve", "--port", String(other.port)]).ended())
     expect(message).toBe(
       `Cannot listen on 127.0.0.1 port ${other.port}: another program listens there; choose another port, as in "npm start -- --port 9000"`,
     )
@@ -37,7 +36,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
 
   test("when the machine does not have the address", async () => {
     await using fixture = await openServerFixture()
-    const message = await refusal(fixture.start(["serve", "--host", "192.0.2.1"]))
+    const message = await refusal(fixture.run(["serve", "--host", "192.0.2.1"]))
     expect(message).toBe(
       "Cannot listen on 192.0.2.1 port 0: this machine does not have that address",
     )
@@ -47,10 +46,10 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     await using fixture = await openServerFixture()
     // Root may write to every folder, but nobody can make one below a file.
     await writeFile(fixture.dataDir, "a file")
-    const message = await refusal(fixture.start())
+    const message = await refusal(fixture.run(["serve"]))
     expect(message).toStartWith(`Cannot use the data folder "${fixture.dataDir}": `)
     expect(
-      await refusal(fixture.start(["serve", "--data-dir", join(fixture.dataDir, "below")])),
+      await refusal(fixture.run(["serve", "--data-dir", join(fixture.dataDir, "below")])),
     ).toStartWith("Cannot use the data folder ")
   })
 
@@ -58,7 +57,9 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     await using fixture = await openServerFixture()
     await mkdir(fixture.dataDir)
     await writeFile(join(fixture.dataDir, "hamlet.db"), "not a database ".repeat(1000))
-    expect(await refusal(fixture.start())).toBe("Cannot use the database: file is not a database")
+    expect(await refusal(fixture.run(["serve"]))).toBe(
+      "Cannot use the database: file is not a database",
+    )
   })
 
   test("when the key file holds no key", async () => {
@@ -66,7 +67,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     await mkdir(fixture.dataDir)
     const path = join(fixture.dataDir, "secret.key")
     await writeFile(path, "short\n")
-    expect(await refusal(fixture.start())).toBe(
+    expect(await refusal(fixture.run(["serve"]))).toBe(
       `Cannot read the key file "${path}": each line must be 32 bytes in base64`,
     )
   })
@@ -74,7 +75,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
   test("when the database does not respond", async () => {
     await using fixture = await openServerFixture()
     const message = await refusal(
-      fixture.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]),
+      fixture.run(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]),
     )
     expect(message).toBe(
       'Cannot use the database: Failed to connect (database "hamlet" on 127.0.0.1 port 1)',
@@ -84,7 +85,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
   test("when the database is too old", async () => {
     await using fixture = await openServerFixture()
     const server = new OldPostgres("13.14", "130014")
-    const message = await refusal(fixture.start(["serve", "--database-url", server.url]))
+    const message = await refusal(fixture.run(["serve", "--database-url", server.url]))
     expect(message).toBe(
       `Cannot use the database: PostgreSQL 14 or newer is required, but the server is 13.14 (database "hamlet" on 127.0.0.1 port ${new URL(server.url).port})`,
     )
@@ -116,7 +117,7 @@ else
     test("refuses to start, and repeats no password", async () => {
       await using fixture = await openServerFixture()
       const url = server.url.replace("postgres@", "locked:hush@")
-      const message = await refusal(fixture.start(["serve", "--database-url", url]))
+      const message = await refusal(fixture.run(["serve", "--database-url", url]))
       expect(message).toStartWith(
         'Cannot use the database: password authentication failed for user "locked" (database "postgres" on ',
       )
@@ -126,7 +127,7 @@ else
     test("refuses to start with a database that does not exist", async () => {
       await using fixture = await openServerFixture()
       const message = await refusal(
-        fixture.start(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]),
+        fixture.run(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]),
       )
       expect(message).toStartWith(
         'Cannot use the database: database "nowhere" does not exist (database "nowhere" on ',
@@ -141,14 +142,14 @@ describeEachDatabase("hamlet serve", (open) => {
     hamlet.signal("SIGTERM")
     await hamlet.ended()
 
-    const message = await refusal(fixture.start(["serve"], { HAMLET_SECRET_KEY: otherKey }))
+    const message = await refusal(fixture.run(["serve"], { HAMLET_SECRET_KEY: otherKey }))
     expect(message).toMatch(
       /^Cannot start: the secrets in this database are encrypted with key [0-9a-f]{16}, which is neither in /,
     )
     expect(message).not.toContain(otherKey)
-    expect(
-      await refusal(fixture.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey })),
-    ).toBe(message)
+    expect(await refusal(fixture.run(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey }))).toBe(
+      message,
+    )
 
     // None of the refusals changes anything.
     const db = await fixture.connect()
@@ -157,7 +158,7 @@ describeEachDatabase("hamlet serve", (open) => {
         yield sql`delete from schema_migrations where version > (select min(version) from schema_migrations)`
         yield sql`update schema_migrations set version = ${version}, name = ${"another"}`
       })
-      const message = await refusal(fixture.start())
+      const message = await refusal(fixture.run(["serve"]))
       expect(await db.read(sql`select version from schema_migrations`)).toEqual([{ version }])
       expect(await db.read(sql`select id from users`)).toHaveLength(1)
       return message
@@ -197,6 +198,6 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
     ],
   ])("arguments %j, environment %j", async (args, env, message) => {
     await using fixture = await openServerFixture()
-    expect(await refusal(fixture.start(args, env))).toBe(message)
+    expect(await refusal(fixture.run(args, env))).toBe(message)
   })
 })

@@ -87,7 +87,7 @@ describe("hamlet restore", () => {
       [other, true],
     ] as const) {
       await using fixture = await openServerFixture()
-      const { exitCode, stdout } = await fixture.start(["restore", file], env).ended()
+      const { exitCode, stdout } = await fixture.run(["restore", file], env)
       expect(exitCode).toBe(0)
       const asked = /^Secrets are still encrypted: the server needs key [0-9a-f]{16}, /m
       expect(asked.test(stdout)).toBe(isAsked)
@@ -97,9 +97,9 @@ describe("hamlet restore", () => {
   test("creates a server that starts only with the original key", async () => {
     await using fixture = await openServerFixture()
     expect((await run(fixture)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
-    const { exitCode, stderr } = await fixture
-      .start(["serve"], { HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64") })
-      .ended()
+    const { exitCode, stderr } = await fixture.run(["serve"], {
+      HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64"),
+    })
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringContaining("Cannot start: the secrets in this database are encrypted with key "),
@@ -123,7 +123,7 @@ describe("hamlet restore", () => {
   test("refuses a missing file, an invalid backup and a target that is not empty, with one sentence", async () => {
     await using fixture = await openServerFixture()
     const tell = async (args: readonly string[]) => {
-      const { exitCode, stderr } = await fixture.start(["restore", ...args]).ended()
+      const { exitCode, stderr } = await fixture.run(["restore", ...args])
       expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Cannot [^\n]+[^\n.]\n$/)])
       return stderr
     }
@@ -142,7 +142,7 @@ describe("hamlet restore", () => {
   }, 180_000)
 
   const run = (fixture: ServerFixture, ...args: readonly string[]) =>
-    fixture.start(["restore", file, ...args]).ended()
+    fixture.run(["restore", file, ...args])
 
   /** Ends a restore while it loads. Begins again if it was further before the signal came. */
   const interrupt = async (fixture: ServerFixture, signal: "SIGKILL" | "SIGTERM") => {

@@ -84,10 +84,10 @@ describeSqlite("hamlet rotate-secret-key", (open) => {
     })
     hamlet.signal("SIGTERM")
     await hamlet.ended()
-    await fixture.start(["rotate-secret-key"]).ended()
+    await fixture.run(["rotate-secret-key"])
     const before = readKeys(fixture)
 
-    const { exitCode, stderr } = await fixture.start(["rotate-secret-key"]).ended()
+    const { exitCode, stderr } = await fixture.run(["rotate-secret-key"])
 
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 1,
@@ -134,7 +134,7 @@ describePostgres("nodes with keys", (open) => {
     await restartBoth(`${older},${newer}`)
     await restartBoth(`${newer},${older}`)
     const both = { HAMLET_SECRET_KEY: `${newer},${older}` }
-    const rotation = await fixture.start(["rotate-secret-key"], both).ended()
+    const rotation = await fixture.run(["rotate-secret-key"], both)
     expect(rotation).toMatchObject({ exitCode: 0, stderr: "" })
     await restartBoth(newer)
     await check()
@@ -209,7 +209,7 @@ async function startNode(fixture: ServerFixture, keys: string) {
 
 /** Gives how many secrets the program says it encrypted. */
 async function rotate(fixture: ServerFixture): Promise<number> {
-  const { exitCode, stdout, stderr } = await fixture.start(["rotate-secret-key"]).ended()
+  const { exitCode, stdout, stderr } = await fixture.run(["rotate-secret-key"])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
   return Number(/^Encrypted (\d+) secrets with key [0-9a-f]{16}\n$/.exec(stdout)?.[1])
 }

@@ -81,43 +81,6 @@ describeSqlite("hamlet serve, told to stop by SIGTERM,", (open) => {
   })
 })
 
-describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
-  test("loses nothing that it acknowledged", async () => {
-    await using fixture = await openServerFixture(open)
-    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
-    const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
-    const { id } = await client.createVal({ name: "target", code: "0" })
-    const acknowledged: { name: string; code: string }[] = []
-    const enough = Promise.withResolvers<void>()
-    const writeUntilItDies = async (writer: number) => {
-      for (let count = 0; ; count++) {
-        const val = { name: `w${writer}_${count}`, code: `${writer} ${count}` }
-        await client.createVal(val)
-        acknowledged.push(val)
-        await client.createVersion({ val_id: id, code: `${writer} ${count}` })
-        if (acknowledged.length >= 100) enough.resolve()
-      }
-    }
-    const writers = Promise.allSettled([1, 2, 3, 4].map(writeUntilItDies))
-
-    await enough.promise
-    hamlet.signal("SIGKILL")
-    await Promise.all([writers, hamlet.ended()])
-
-    const next = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
-    const again = createClient({ baseUrl: next.baseUrl, token: chosenToken })
-    const found = await Array.fromAsync(again.items("listVals", { limit: 100 }))
-    const kept = new Map(found.map(({ name, code }) => [name, code]))
-    expect(acknowledged.filter(({ name, code }) => kept.get(name) !== code)).toEqual([])
-    // Version numbers are unique and without gaps.
-    const versions = (
-      await Array.fromAsync(again.items("listVersions", { val_id: id, limit: 100 }))
-    ).map(({ version }) => version)
-    expect(versions).toEqual(versions.map((_, index) => versions.length - index))
-    expect((await again.getVal({ val_id: id })).version).toBe(versions.length)
-  })
-})
-
 test("hamlet serve treats two signals at once as one, and stops waiting after a later one", async () => {
   await using fixture = await openServerFixture()
   const { hamlet, baseUrl } = await fixture.serve()

@@ -3,7 +3,7 @@ import { type Client, createClient } from "@hamlet/contract/client"
 import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { depthMax } from "@hamlet/sandbox"
-import { describeEachDatabase, describeSqlite } from "../support/databases.ts"
+import { describeSqlite } from "../support/databases.ts"
 import { startReceiver, verifyHook } from "../support/fakes/webhook-receiver.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
@@ -95,7 +95,7 @@ describeSqlite("hamlet serve with webhooks", (open) => {
   }, 360_000)
 })
 
-describeEachDatabase("hamlet serve with webhooks", (open) => {
+describeSqlite("hamlet serve with webhooks", (open) => {
   test("loses no event when it is killed, and keeps their order", async () => {
     const receiver = startReceiver()
     try {

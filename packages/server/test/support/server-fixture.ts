@@ -4,14 +4,24 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Database } from "@hamlet/database"
 import { RuntimeFolder } from "@hamlet/sandbox"
+import { callProgram } from "../../../../scripts/testing/program-calls.ts"
 import { migratedFile, type OpenDatabase, openAgain } from "./databases.ts"
-import { HamletProcess } from "./processes/hamlet-process.ts"
+import { HamletProcess, ownEnv } from "./processes/hamlet-process.ts"
 
 /** A token that the operator has set. */
 export const chosenToken = "chosen-by-the-operator-0123456789-abcdef"
 
+const manyCommands = new URL("./processes/many-commands.ts", import.meta.url).pathname
+
 /** How long the sandboxes of a server that was killed may take to end. */
 const sandboxEndMsMax = 60_000
+
+/** What a command has printed, and how it ended. */
+export interface CommandEnd {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
 
 /** An environment for the real program: a data folder and an empty database of its own. */
 export interface ServerFixture extends AsyncDisposable {
@@ -26,6 +36,11 @@ export interface ServerFixture extends AsyncDisposable {
     env?: Readonly<Record<string, string>>,
     program?: string,
   ): HamletProcess
+  /**
+   * Runs a command that ends by itself, in a process that other commands have had before. One that
+   * the process has to be started for, as with a launcher, has a process of its own.
+   */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandEnd>
   /**
    * Starts a server whose first user has the chosen token, and waits until it is up. Its database has
    * the current schema already; `start` is for a server that has to create it.
@@ -87,6 +102,13 @@ export async function openServerFixture(
     dataDir,
     env,
     start,
+    async run(args, more = {}) {
+      const call = { args, env: { ...ownEnv(), ...env, ...more }, cwd: folder }
+      const called = prefix.length > 0 || launcher ? undefined : callProgram(manyCommands, call)
+      if (!called) return await start(args, more).ended()
+      const { exit: exitCode, ...printed } = await called
+      return { exitCode, ...printed }
+    },
     async serve(more = {}, program) {
       if (url === undefined) await writeDatabase(dataDir)
       const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more }, program)

@@ -2,7 +2,8 @@ import type { Subprocess } from "bun"
 
 /** The exit code of a server that a second signal has ended at once. */
 const impatientExit = 130
-const ownProgram = new URL("../../../src/main.ts", import.meta.url).pathname
+const ownProgram =
+  process.env.HAMLET_TEST_SERVER ?? new URL("../../../src/main.ts", import.meta.url).pathname
 
 /** How the program is started. */
 export interface ProcessOptions {
@@ -141,7 +142,7 @@ function killGroup(leader: number): boolean {
  * The environment without the settings of a server that the developer may have exported. The marker
  * stays, by which processes that tests leave behind are found.
  */
-function ownEnv(): Record<string, string | undefined> {
+export function ownEnv(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(?:HAMLET|OTEL)_/.test(name) || name === "HAMLET_TEST_RUN",

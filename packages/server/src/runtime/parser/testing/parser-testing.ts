@@ -21,7 +21,7 @@ export function listParsers(parentPid: number): number[] {
 }
 
 function isServer(pid: number): boolean {
-  return readProc(pid, "cmdline").includes("/server/src/main.ts\0")
+  return /\/(?:server\/src\/main\.ts|dist\/test-\d+\/main\.js)\0/.test(readProc(pid, "cmdline"))
 }
 
 function isAround(pid: number): boolean {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { notRun } from "@hamlet/kit/testing"
-import { findRegistry } from "./find-registry.ts"
-import { importOf, type OpenResolver, openResolver, runBundle } from "./testing/open-resolver.ts"
+import { findRegistry } from "../find-registry.ts"
+import { importOf, type OpenResolver, openResolver, runBundle } from "./open-resolver.ts"
 
 /** Metadata of the first package takes as long as of any other. */
 const askMsMax = 30_000
