@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "@hamlet/database"
 import { waitUntil } from "@hamlet/kit/testing"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { type ApiSuite, describeSqliteApi } from "./suite.ts"
+import { type ApiSuite, describeApi, describeSqliteApi } from "./suite.ts"
 
 const echo =
   "export default ({ lastRunAt }) => [import.meta.url.split('/').at(-1), lastRunAt ?? null]"
@@ -98,7 +98,7 @@ interface FoundRun extends Omit<Found, "isPaused"> {
 
 const toPlace = ({ file, branch, status }: FoundRun) => `${branch.name} ${file.path} ${status}`
 
-describeSqliteApi("schedules of files", (suite) => {
+describeApi("schedules of files", (suite) => {
   const { call, addUser, val } = suite
 
   test("a file that becomes one of type interval on main has an hourly schedule that runs at once", async () => {

@@ -5,7 +5,7 @@ import { migrations } from "../../src/storage/migrations/index.ts"
 
 export const newest = migrations.at(-1)?.version ?? 0
 export const userColumns =
-  "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count suspended_at deleted_at purge_at quotas email_verified_at muted_notifications".split(
+  "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count suspended_at deleted_at purge_at quotas email_verified_at muted_notifications kind".split(
     " ",
   )
 const userValues: Readonly<Record<string, unknown>> = {
@@ -13,6 +13,7 @@ const userValues: Readonly<Record<string, unknown>> = {
   secrets_version: 0,
   blob_bytes: 0,
   blob_count: 0,
+  kind: "user",
 }
 export const user = (id: string): unknown[] => {
   const values = { ...userValues, id, username: `u${id}`, username_key: `u${id}` }
