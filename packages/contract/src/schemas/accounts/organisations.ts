@@ -39,7 +39,7 @@ export const organisation = user
 /** A person in an organisation. */
 export const orgMember = z
   .object({
-    user: member,
+    user: member.describe("The person"),
     role,
     createdAt: time,
     pending: z.boolean().describe("Whether the person has not accepted yet"),
@@ -49,10 +49,12 @@ export const orgMember = z
 /** An organisation that the caller belongs to, or is invited to. */
 export const ownMembership = z
   .object({
-    org: z.object({
-      id: id.describe("The id of the organisation"),
-      username: username.describe("The name of the organisation, without `@`"),
-    }),
+    org: z
+      .object({
+        id: id.describe("The id of the organisation"),
+        username: username.describe("The name of the organisation, without `@`"),
+      })
+      .describe("The organisation"),
     role,
     createdAt: time,
     pending: z.boolean().describe("Whether the caller has not accepted yet"),
