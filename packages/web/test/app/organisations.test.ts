@@ -195,6 +195,9 @@ describeApp("organisations", (app) => {
     await aside.getByRole("heading", { name: "Not found" }).waitFor()
     // What was typed meanwhile stays, and saving it is refused.
     await his.bringToFront()
+    await his.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
+    await his.locator(".owner-switch").waitFor({ state: "detached" })
+    await his.locator(".cm-content").click()
     await his.keyboard.press("Control+s")
     await his.getByText("Cannot find val").first().waitFor()
     expect(await his.locator(".cm-content").textContent()).toContain("// not saved")
