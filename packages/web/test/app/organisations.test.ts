@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import type { Page } from "playwright-core"
 import { actFor, type Person } from "../../dev/app-stage.ts"
@@ -7,12 +7,9 @@ import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 
 describeApp("organisations", (app) => {
-  const made: { readonly owner: Person; readonly id: string; readonly name: string }[] = []
-
   /** An organisation with a private val called tool. */
   const addOrg = async (owner: Person, name: string) => {
     const { id } = await owner.client.createOrganisation({ username: name })
-    made.push({ owner, id, name })
     const val = await actFor(app.stage, owner, name).createVal({
       name: "tool",
       code: "export default 1\n",
@@ -27,11 +24,6 @@ describeApp("organisations", (app) => {
     await who.client.acceptMembership({ org_id: org.id })
     return id
   }
-
-  afterEach(async () => {
-    for (const { owner, id, name } of made.splice(0))
-      await owner.client.deleteOrganisation({ org_id: id, confirm: name }).catch(() => {})
-  })
 
   test("without one, there is nothing to switch, and the account page makes one", async () => {
     const ada = await app.stage.person("ada_alone")
@@ -48,8 +40,6 @@ describeApp("organisations", (app) => {
     await form.getByLabel("Name").fill("alone_org")
     await form.getByRole("button", { name: "Create" }).click()
     await page.waitForURL("**/orgs/alone_org")
-    const [org] = (await ada.client.listMyMemberships({})).data
-    made.push({ owner: ada, id: org?.org.id ?? "", name: "alone_org" })
     await page.getByRole("button", { name: "Acting for alone_org" }).waitFor()
     await page.getByRole("cell", { name: "ada_alone (you)" }).waitFor()
     expect(await page.title()).toBe("alone_org · Hamlet")
