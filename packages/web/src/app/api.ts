@@ -1,6 +1,7 @@
 import { type Client, createClient, ownerHeader, sessionHeader } from "@hamlet/contract/client"
 import { readPageKey } from "../ui/page-key.ts"
 import { noteNoResponse } from "./data/connection.ts"
+import { isAboutOwner } from "./session/is-about-owner.ts"
 import { acting, refusals } from "./session/owners.ts"
 import { markSessionEnded } from "./session/session.ts"
 import { isEmbedded } from "./settings.ts"
@@ -35,16 +36,4 @@ async function sendWithSession(url: string, init: RequestInit = {}): Promise<Res
 /** A wrong token or link does not mean that the session has ended. */
 function isSignIn(url: string): boolean {
   return /\/v1\/(sessions|sign-in-links\/owner)$/.test(url)
-}
-
-/**
- * Whether a request is about what belongs to an owner. A request with the id of a val is about the owner
- * of that val, which the server knows, and sessions, memberships and likes are the person's.
- */
-function isAboutOwner(url: string, method = "GET"): boolean {
-  const { pathname } = new URL(url)
-  if (pathname.startsWith("/v1/me/tokens")) return method === "POST"
-  return /^\/v\d\/(?:me\/(?!session|sign-in|memberships|identities|authorization|likes|email\/)|blob|sqlite|eval$|vals(?:$|\/import$|\/[^/]+\/fork$))/.test(
-    pathname,
-  )
 }

@@ -80,6 +80,7 @@ export const titleOwner = signal<string | undefined>(undefined)
 export function useTitle(title: string | undefined): void {
   const owner = titleOwner.value
   useEffect(() => {
-    document.title = [title, owner, "Hamlet"].filter((part) => part !== undefined).join(" · ")
+    const parts = new Set([title, owner, "Hamlet"])
+    document.title = [...parts].filter((part) => part !== undefined).join(" · ")
   }, [title, owner])
 }

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import type { Page } from "playwright-core"
 import { actFor, type Person } from "../../dev/app-stage.ts"
@@ -7,12 +7,9 @@ import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 
 describeApp("organisations", (app) => {
-  const made: { readonly owner: Person; readonly id: string; readonly name: string }[] = []
-
   /** An organisation with a private val called tool. */
   const addOrg = async (owner: Person, name: string) => {
     const { id } = await owner.client.createOrganisation({ username: name })
-    made.push({ owner, id, name })
     const val = await actFor(app.stage, owner, name).createVal({
       name: "tool",
       code: "export default 1\n",
@@ -27,11 +24,6 @@ describeApp("organisations", (app) => {
     await who.client.acceptMembership({ org_id: org.id })
     return id
   }
-
-  afterEach(async () => {
-    for (const { owner, id, name } of made.splice(0))
-      await owner.client.deleteOrganisation({ org_id: id, confirm: name }).catch(() => {})
-  })
 
   test("without one, there is nothing to switch, and the account page makes one", async () => {
     const ada = await app.stage.person("ada_alone")
@@ -48,11 +40,9 @@ describeApp("organisations", (app) => {
     await form.getByLabel("Name").fill("alone_org")
     await form.getByRole("button", { name: "Create" }).click()
     await page.waitForURL("**/orgs/alone_org")
-    const [org] = (await ada.client.listMyMemberships({})).data
-    made.push({ owner: ada, id: org?.org.id ?? "", name: "alone_org" })
     await page.getByRole("button", { name: "Acting for alone_org" }).waitFor()
     await page.getByRole("cell", { name: "ada_alone (you)" }).waitFor()
-    expect(await page.title()).toBe("alone_org · alone_org · Hamlet")
+    expect(await page.title()).toBe("alone_org · Hamlet")
     // The only owner cannot leave, and reads why.
     page.once("dialog", (dialog) => void dialog.accept())
     await page.getByRole("button", { name: "Leave alone_org" }).click()
@@ -169,12 +159,14 @@ describeApp("organisations", (app) => {
       async () => (await ada.client.getVal({ val_id: org.val.id })).code,
       (code) => expect(code).toContain("// by Bob"),
     )
-    await his.goto("/u/invites_org")
-    await his.getByRole("region", { name: "People" }).getByText("ada_invites").waitFor()
-    await his.getByRole("button", { name: "Acting for bob_joins" }).click()
-    await his.getByRole("menuitemradio", { name: "invites_org" }).click()
-    await his.goto("/runs")
-    await his.getByRole("button", { name: "Acting for invites_org" }).waitFor()
+    await his.keyboard.type("// not saved\n")
+    const aside = await other.context.newPage()
+    await aside.goto("/u/invites_org")
+    await aside.getByRole("region", { name: "People" }).getByText("ada_invites").waitFor()
+    await aside.getByRole("button", { name: "Acting for bob_joins" }).click()
+    await aside.getByRole("menuitemradio", { name: "invites_org" }).click()
+    await aside.goto("/runs")
+    await aside.getByRole("button", { name: "Acting for invites_org" }).waitFor()
 
     await page.reload()
     page.once("dialog", (dialog) => {
@@ -185,12 +177,21 @@ describeApp("organisations", (app) => {
       page.getByRole("button", { name: "Remove bob_joins" }).click(),
     )
     // The page that acts for the organisation falls back to the person.
-    await his.getByRole("link", { name: "Home", exact: true }).click()
-    await his.getByText("You no longer belong to invites_org").waitFor()
-    await his.getByRole("heading", { name: "Your vals", exact: true }).waitFor()
-    expect(await his.locator(".owner-switch").count()).toBe(0)
-    await his.goto("/u/invites_org/tool")
-    await his.getByRole("heading", { name: "Not found" }).waitFor()
+    await aside.getByRole("link", { name: "Home", exact: true }).click()
+    await aside.getByText("You no longer belong to invites_org").waitFor()
+    await aside.getByRole("heading", { name: "Your vals", exact: true }).waitFor()
+    expect(await aside.locator(".owner-switch").count()).toBe(0)
+    await aside.goto("/u/invites_org/tool")
+    await aside.getByRole("heading", { name: "Not found" }).waitFor()
+    // What was typed meanwhile stays, and saving it is refused.
+    await his.bringToFront()
+    await his.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
+    await his.locator(".owner-switch").waitFor({ state: "detached" })
+    await his.locator(".cm-content").click()
+    await his.keyboard.press("Control+s")
+    await his.getByText("Cannot find val").first().waitFor()
+    expect(await his.locator(".cm-content").textContent()).toContain("// not saved")
+    expect((await ada.client.getVal({ val_id: org.val.id })).code).not.toContain("not saved")
     expect([...tab.problems, ...other.problems]).toEqual([])
   })
 

@@ -54,12 +54,16 @@ export async function stopSharedStage(): Promise<void> {
   await stage?.[Symbol.asyncDispose]()
 }
 
-/** Deletes all users but the first one, and the vals and sessions of that one. */
+/** Deletes all users but the first one, all organisations, and the vals and sessions of that one. */
 export async function emptyStage({ admin: { client } }: AppStage): Promise<void> {
   const { id } = await client.getMe()
   await client.deleteAllSessions()
   for (const val of await Array.fromAsync(client.items("listMyVals")))
     await client.deleteVal({ val_id: val.id })
-  for (const user of await Array.fromAsync(client.items("listUsers")))
+  const users = await Array.fromAsync(client.items("listUsers"))
+  // The last owner of an organisation cannot be deleted before it.
+  for (const user of users.filter(({ type }) => type === "org"))
+    await client.deleteUser({ user_id: user.id, data: "delete" })
+  for (const user of users.filter(({ type }) => type !== "org"))
     if (user.id !== id) await client.deleteUser({ user_id: user.id, data: "delete" })
 }

@@ -7,6 +7,7 @@ import { Tokens } from "../account/tokens.tsx"
 import { UsageView } from "../account/usage.tsx"
 import type { PageProps } from "../page-props.ts"
 import { SectionsPage } from "../parts/sections-page.tsx"
+import { acting } from "../session/owners.ts"
 
 const sections = {
   "": { label: "Profile", icon: "account", View: Profile },
@@ -20,5 +21,9 @@ const sections = {
 
 /** The account of the signed-in user. */
 export function Page({ section = "" }: PageProps) {
-  return <SectionsPage title="Account" path="/account" sections={sections} current={section} />
+  const org = acting.value?.org.username
+  const lead = org === undefined ? {} : { lead: `Secrets and usage are those of ${org}.` }
+  return (
+    <SectionsPage title="Account" {...lead} path="/account" sections={sections} current={section} />
+  )
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "@hamlet/contract/client"
 import { useComputed } from "@preact/signals"
 import type { ComponentType } from "preact"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Bars, LoadFailure, useTitle } from "../../ui/page-states.tsx"
 import { useLoaded } from "../../ui/use-loaded.ts"
 import { Loaded, NotFound } from "../data/loaded.tsx"
@@ -71,7 +71,10 @@ function lazy(load: () => Promise<ComponentType<ValTabProps>>): ComponentType<Va
 
 /** A val with its tabs. Unsaved input stays when the tab changes. */
 function ValView({ loaded, tab }: { loaded: LoadedVal; tab: string }) {
-  const isOwn = useComputed(() => canChange(loaded.val)).value
+  // The input stays when the role of the user ends meanwhile: saving it is refused with the reason.
+  const wasOwn = useRef(false)
+  const isOwn = useComputed(() => canChange(loaded.val)).value || wasOwn.current
+  wasOwn.current = isOwn
   const { editing, recent, requests, problems, draftMode } = useMemo(
     () => open(loaded, isOwn),
     [loaded.branch.id, isOwn],

@@ -4,7 +4,7 @@ import { currentOwner } from "../session/owners.ts"
 import { session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** The runs of a val: all for its owner, their own for other users. */
+/** The runs of a val: all for those who belong to its owner, their own for other users. */
 export function RunsTab({ editing, isOwn }: ValTabProps) {
   if (session.value.kind !== "signed-in")
     return (

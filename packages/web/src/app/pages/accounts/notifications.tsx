@@ -12,6 +12,7 @@ import { Button } from "../../parts/buttons/button.tsx"
 import { PageHead } from "../../parts/page-head.tsx"
 import { Section } from "../../parts/section.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
+import { canChangeOwn } from "../../session/owners.ts"
 
 type Notification = Item<"listNotifications">
 type NotificationType = Notification["type"]
@@ -34,11 +35,12 @@ export function Page() {
     notifications.reload()
   }
   useEffect(() => void countUnread(), [])
-  const end = (
+  const mayChange = canChangeOwn()
+  const end = mayChange ? (
     <Button kind="quiet" disabled={unreadCount.value === 0} action={readAll}>
       Mark all as read
     </Button>
-  )
+  ) : null
   return (
     <>
       <PageHead title="Notifications" end={end} />
@@ -59,7 +61,7 @@ export function Page() {
           </ul>
         )}
       </LoadedPages>
-      <Settings />
+      {mayChange ? <Settings /> : null}
     </>
   )
 }
@@ -67,7 +69,8 @@ export function Page() {
 function Row({ notification }: { notification: Notification }) {
   const { id, readAt, createdAt, comment } = notification
   const open = () => {
-    if (readAt === null) void api.readNotifications({ ids: [id] }).then(countUnread, () => {})
+    if (readAt === null && canChangeOwn())
+      void api.readNotifications({ ids: [id] }).then(countUnread, () => {})
   }
   return (
     <li class={`ruled breaks notification ${readAt === null ? "notification-unread" : ""}`}>
