@@ -249,6 +249,10 @@ export const unmeasured: ReadonlySet<RouteName> = new Set([
   "listAuditEntries",
   "listNodes",
   "listOrgs",
+  "listOrganisations",
+  "listOrgMembers",
+  "listOrgInvitations",
+  "listMyMemberships",
   "listEnvironmentVariables",
   "getBranchDifference",
 ])

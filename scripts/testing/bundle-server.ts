@@ -11,6 +11,9 @@ const { success, logs } = await Bun.build({
   outdir: folder,
   target: "bun",
   splitting: true,
+  // Sources have texts that look like the address of a source map. Bun takes the last one of a file, and
+  // says on standard error that it cannot read it.
+  sourcemap: "linked",
   throw: false,
   plugins: [
     {

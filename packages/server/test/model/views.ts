@@ -72,6 +72,7 @@ export function viewVersion(val: ModelVal, version: ModelVersion) {
     code: version.code,
     createdAt: version.createdAt,
     note: null,
+    author: viewAuthor(val.owner),
     runStartAt: null,
     runEndAt: null,
   }
